@@ -1,0 +1,148 @@
+//! Acceptance: from a snapshot to what is served and what is refused.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{Generation, ObjectKey, Uid};
+use crate::message::Message;
+use crate::object::{AgentBackendSpec, Auth, BindingSpec, ChatConnectionSpec, SecretRef, Tls};
+use crate::platform::{CredentialPlace, Platforms};
+use crate::reason::AcceptedReason;
+use crate::snapshot::Snapshot;
+use crate::url::BaseUrl;
+
+/// What acceptance depends on beside the objects.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The broker that judges: it takes the Bindings whose ChatConnection names it.
+    pub broker: String,
+    /// The platforms for which a probe component is loaded.
+    pub platforms: Platforms,
+    /// Whether a URL's host may be a name without a dot. Not with objects from a cluster: such a name would be looked
+    /// up in the broker's own namespace.
+    pub single_label_hosts: bool,
+}
+
+/// The newest spec of each object that was found good, by object. It survives a restart in the store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastGood {
+    /// Of Bindings: the newest spec that was served as written.
+    pub bindings: BTreeMap<ObjectKey, Good<BindingSpec>>,
+    /// Of AgentBackends: the newest valid spec.
+    pub backends: BTreeMap<ObjectKey, Good<AgentBackendSpec>>,
+    /// Of ChatConnections: the newest valid spec.
+    pub connections: BTreeMap<ObjectKey, Good<ChatConnectionSpec>>,
+}
+
+/// A spec that was good at one generation of one object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Good<S> {
+    /// The object: one that was made again under the same name has no last good spec.
+    pub uid: Uid,
+    /// The generation.
+    pub generation: Generation,
+    /// The spec.
+    pub spec: S,
+}
+
+/// What acceptance makes of a snapshot: every Binding that this broker answers for, in the order of their keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Accepted {
+    /// By Binding. One whose ChatConnection names another broker is not here.
+    pub bindings: BTreeMap<ObjectKey, Judged>,
+    /// The good specs to remember from now on.
+    pub last_good: LastGood,
+}
+
+/// One Binding as judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Which object it is.
+    pub uid: Uid,
+    /// The newest generation that was looked at.
+    pub generation: Generation,
+    /// `spec.chat.channel` as written, if it could be read: for tables.
+    pub channel: Option<String>,
+    /// Why the newest spec was refused; none when it was taken.
+    pub refusal: Option<Refusal>,
+    /// What is served, perhaps of an older generation; none when nothing is.
+    pub served: Option<Served>,
+}
+
+/// Why a Binding was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The first reason that applies, in the page's order.
+    pub reason: AcceptedReason,
+    /// The problems of every reason that applies, in the page's order.
+    pub message: Message,
+    /// For the operator's log only: names that the message must not hold.
+    pub log: Option<String>,
+}
+
+/// The effective configuration of a Binding. Equal values ask the same questions of the same peers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Served {
+    /// The generation that is served.
+    pub generation: Generation,
+    /// The agent.
+    pub agent: AgentPeer,
+    /// The channel.
+    pub chat: ChatPeer,
+}
+
+/// Which generation of which object is in use.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Used {
+    /// Where the object is.
+    pub key: ObjectKey,
+    /// Which object it is.
+    pub uid: Uid,
+    /// Its generation in use.
+    pub generation: Generation,
+}
+
+/// The agent that a Binding leads to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AgentPeer {
+    /// The AgentBackend.
+    pub backend: Used,
+    /// Its URL joined with the Binding's path.
+    pub url: BaseUrl,
+    /// The only place of the card below `url`; none: the well-known ones.
+    pub card_path: Option<String>,
+    /// The credential, in a Secret of the AgentBackend's namespace.
+    pub auth: Option<Auth>,
+    /// Trust, in a Secret of the AgentBackend's namespace.
+    pub tls: Option<Tls>,
+}
+
+/// The channel that a Binding is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ChatPeer {
+    /// The ChatConnection.
+    pub connection: Used,
+    /// The platform, which selects the component.
+    pub platform: String,
+    /// The API's base.
+    pub url: BaseUrl,
+    /// Whether `url` is the component's default one: its host is then looked up as an absolute name.
+    pub default_url: bool,
+    /// The channel's id.
+    pub channel: String,
+    /// The settings.
+    pub settings: BTreeMap<String, String>,
+    /// Where the credential goes.
+    pub credential: CredentialPlace,
+    /// The credential, in a Secret of the ChatConnection's namespace.
+    pub secret_ref: SecretRef,
+    /// Trust, in a Secret of the ChatConnection's namespace.
+    pub tls: Option<Tls>,
+}
+
+/// Judges a snapshot. The result does not depend on the order within the snapshot's lists.
+#[must_use]
+pub fn accept(_snapshot: &Snapshot, _last_good: &LastGood, _rules: &Rules) -> Accepted {
+    unimplemented!()
+}

@@ -1,0 +1,1 @@
+//! What to write to a Binding's status, and when.

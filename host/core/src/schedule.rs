@@ -1,0 +1,1 @@
+//! When a pass starts and what is due in it.

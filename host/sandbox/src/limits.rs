@@ -1,0 +1,54 @@
+//! Every limit of a run, with its unit and reason.
+
+use std::time::Duration;
+
+/// The bounds of one run of a probe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall time of a run, from its start (never from when it was queued): the page's 10 seconds.
+    pub deadline: Duration,
+    /// Wall time of one request.
+    pub request: Duration,
+    /// Kept back from the last request of a run, so that the probe can still say what it saw.
+    pub reserve: Duration,
+    /// CPU time of a run, counted in epoch ticks.
+    pub cpu: Duration,
+    /// Bytes of linear memory of a run. Rust needs 1-2 MiB, JavaScript 12, Python 14.
+    pub memory: usize,
+    /// Elements of all tables of a run.
+    pub table_elements: usize,
+    /// Bytes of stack of a run.
+    pub stack: usize,
+    /// Bytes of an answer's body: the page's 1 MiB.
+    pub body: usize,
+    /// Bytes of a request's body.
+    pub request_body: usize,
+    /// Requests of a run.
+    pub requests: u32,
+    /// Lines of a run's journal.
+    pub journal_lines: usize,
+    /// Bytes of a journal line.
+    pub journal_line: usize,
+    /// Bytes of a component file, compiled or not.
+    pub component: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            deadline: Duration::from_secs(10),
+            request: Duration::from_secs(8),
+            reserve: Duration::from_millis(250),
+            cpu: Duration::from_millis(200),
+            memory: 32 << 20,
+            table_elements: 20_000,
+            stack: 512 << 10,
+            body: 1 << 20,
+            request_body: 64 << 10,
+            requests: 64,
+            journal_lines: 16,
+            journal_line: 512,
+            component: 32 << 20,
+        }
+    }
+}

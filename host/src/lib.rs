@@ -1,0 +1,17 @@
+//! The broker: reads objects, judges them, probes what it serves, and says what it found.
+
+pub mod admin;
+pub mod api;
+pub mod app;
+pub mod board;
+pub mod builtin;
+pub mod cases;
+pub mod cli;
+pub mod components;
+pub mod config;
+pub mod metrics;
+pub mod prober;
+pub mod secrets;
+pub mod source;
+pub mod store;
+pub mod telemetry;
