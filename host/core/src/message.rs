@@ -1,8 +1,22 @@
 //! The text of a condition.
+//!
+//! A [`Message`] can hold nothing but what a status may hold, so nobody who writes one has to remember the rules. Our
+//! own sentences name no peer: the redaction is the last line of defence, for words that came from elsewhere.
 
 use std::fmt;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// Stands where a URL, an address or a host with its port stood.
+const REDACTED: &str = "[redacted]";
+/// Stands where the text was cut.
+const CUT: char = '…';
 
 /// One line of at most 1024 bytes, redacted, cut at a character boundary with `…`.
+///
+/// Control characters, line separators and characters that are invisible or turn the direction of writing are spaces;
+/// URLs, IP addresses and hosts with a port are `[redacted]`. Making a message of a message changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Message(String);
 
@@ -12,14 +26,29 @@ impl Message {
 
     /// Makes any text a message.
     #[must_use]
-    pub fn new(_text: &str) -> Self {
-        unimplemented!()
+    pub fn new(text: &str) -> Self {
+        let mut line = cut(redact(one_line(text)));
+        // A replacement or a cut can bring together what is an address only then, so the result is looked at again.
+        // Each turn leaves fewer characters outside of `[redacted]`.
+        loop {
+            let again = cut(redact(line.clone()));
+            if again == line {
+                return Self(line);
+            }
+            line = again;
+        }
     }
 
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether there is no text: the message of a condition that is True.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -28,3 +57,81 @@ impl fmt::Display for Message {
         f.write_str(&self.0)
     }
 }
+
+fn one_line(text: &str) -> String {
+    let line: String = text.chars().map(|c| if is_spacing(c) { ' ' } else { c }).collect();
+    line.trim().to_owned()
+}
+
+/// Whether a character would break the line, turn the direction of writing, or not be seen.
+fn is_spacing(c: char) -> bool {
+    c.is_control()
+        || c.is_whitespace()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+fn redact(line: String) -> String {
+    let line = replace(&URL, line, |_| REDACTED.to_owned());
+    let line = replace(&IPV6, line, |found| {
+        let (before, address) = (&found["before"], &found["address"]);
+        if address.contains(|c: char| c.is_ascii_hexdigit()) {
+            format!("{before}{REDACTED}")
+        } else {
+            found[0].to_owned()
+        }
+    });
+    let line = replace(&IPV4, line, |_| REDACTED.to_owned());
+    replace(&HOST_AND_PORT, line, |_| REDACTED.to_owned())
+}
+
+fn replace(pattern: &Regex, line: String, with: impl Fn(&Captures<'_>) -> String) -> String {
+    if pattern.is_match(&line) { pattern.replace_all(&line, with).into_owned() } else { line }
+}
+
+/// A scheme, and all that follows up to a space.
+static URL: LazyLock<Regex> = LazyLock::new(|| compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^ ]*"));
+
+/// Groups of hexadecimal digits with two colons or more, perhaps in brackets, with a zone, or with a port.
+static IPV6: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"(?P<before>^|[^0-9A-Za-z_:.])(?P<address>\[?(?:[0-9A-Fa-f]{0,4}:){2,}[0-9A-Fa-f]{0,4}(?:\.[0-9]+)*(?:%[0-9A-Za-z]+)?\]?(?::[0-9]+)?)",
+    )
+});
+
+/// Four numbers or more with dots between them, perhaps with a port.
+static IPV4: LazyLock<Regex> = LazyLock::new(|| compile(r"[0-9]+(?:\.[0-9]+){3,}(?::[0-9]+)?"));
+
+/// A name and a number with nothing but a colon between them. In our own sentences a space follows a colon.
+static HOST_AND_PORT: LazyLock<Regex> = LazyLock::new(|| compile(r"[A-Za-z0-9._-]+(?::[0-9]+)+"));
+
+#[expect(clippy::expect_used, reason = "the patterns stand in this file, and a test uses each of them")]
+fn compile(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a pattern of this file")
+}
+
+fn cut(line: String) -> String {
+    if line.len() <= Message::MAX_BYTES {
+        return line;
+    }
+    let end = line.floor_char_boundary(Message::MAX_BYTES - CUT.len_utf8());
+    let mut line = line;
+    line.truncate(end);
+    line.push(CUT);
+    line
+}
+
+#[cfg(test)]
+mod tests;
