@@ -2,6 +2,15 @@
 
 use std::fmt;
 
+use url::{Host, Url};
+
+/// The longest URL that may be configured, in bytes.
+pub const MAX_URL_BYTES: usize = 2048;
+/// The longest host name, in bytes: the limit of the DNS.
+const MAX_HOST_BYTES: usize = 253;
+/// The longest label of a host name, in bytes: the limit of the DNS.
+const MAX_LABEL_BYTES: usize = 63;
+
 /// An absolute http or https URL without user info, query and fragment, used as a prefix.
 ///
 /// It is kept in the parser's normal form (a host written as a number is the address that it is) and without a slash
@@ -13,23 +22,60 @@ pub struct BaseUrl(String);
 impl BaseUrl {
     /// Checks a URL as written.
     ///
+    /// Refused: more than 2048 bytes; white space, control characters and a backslash, of which a parser would drop or
+    /// turn some silently; anything outside ASCII; a scheme that is not http or https in small letters; user info, a
+    /// query, a fragment; a host that is no DNS name or IP address; port 0; `.` and `..` segments; a percent sign that
+    /// encodes nothing, a control character, a slash or a backslash.
+    ///
     /// # Errors
     ///
     /// What is wrong and what would be right, without the URL's value.
-    pub fn parse(_text: &str) -> Result<Self, String> {
-        unimplemented!()
+    pub fn parse(text: &str) -> Result<Self, String> {
+        check_characters(text)?;
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let rest = rest.ok_or("has to be an absolute URL whose scheme is http or https, in small letters")?;
+        if rest.is_empty() || rest.starts_with('/') {
+            return Err("has no host: write one after the scheme".into());
+        }
+        check_path(rest.split_once('/').map_or("", |(_, path)| path))?;
+        let url = Url::parse(text).map_err(|fault| wrong_authority(fault).to_owned())?;
+        if url.port() == Some(0) {
+            return Err("has the port 0: write one from 1 to 65535, or none".into());
+        }
+        match url.host() {
+            Some(Host::Domain(name)) => check_host(name)?,
+            Some(Host::Ipv4(_) | Host::Ipv6(_)) => {}
+            None => return Err("has no host: write one after the scheme".into()),
+        }
+        Ok(Self(url.as_str().trim_end_matches('/').to_owned()))
     }
 
-    /// This URL with `path`, which begins with `/` or is empty, appended.
+    /// This URL with `path`, which begins with `/` or is empty, appended with exactly one slash between them.
+    ///
+    /// `path` is taken as it is: whoever lets a stranger choose it has to refuse `..` in it first. A slash at its end
+    /// stays.
     #[must_use]
-    pub fn join(&self, _path: &str) -> Self {
-        unimplemented!()
+    pub fn join(&self, path: &str) -> Self {
+        let base = self.0.trim_end_matches('/');
+        match path.trim_start_matches('/') {
+            "" => Self(base.to_owned()),
+            path => Self(format!("{base}/{path}")),
+        }
     }
 
     /// The URL, without a slash at its end.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether the host is a name of one label, which a resolver may complete with its own search domains.
+    #[must_use]
+    pub fn is_single_label_host(&self) -> bool {
+        let authority = self.0.split_once("://").map_or("", |(_, rest)| rest);
+        let host = authority.split(['/', ':']).next().unwrap_or_default();
+        // An IPv6 address is in brackets; an IPv4 address has dots in the normal form.
+        !host.starts_with('[') && !host.trim_end_matches('.').contains('.')
     }
 }
 
@@ -38,3 +84,67 @@ impl fmt::Display for BaseUrl {
         f.write_str(&self.0)
     }
 }
+
+/// Which character is wrong, and what is said of it.
+type CharacterRule = (fn(char) -> bool, &'static str);
+
+fn check_characters(text: &str) -> Result<(), &'static str> {
+    let rules: [CharacterRule; 6] = [
+        (|c| c.is_whitespace() || c.is_control(), "has white space or a control character: remove it"),
+        (
+            |c| !c.is_ascii(),
+            "has a character outside ASCII: write a host's ASCII form (xn--), and percent-encode a path",
+        ),
+        (|c| c == '\\', "has a backslash: write slashes"),
+        (|c| c == '@', "has an @: user info has no place in a URL, name a Secret instead"),
+        (|c| c == '?', "has a query: remove it"),
+        (|c| c == '#', "has a fragment: remove it"),
+    ];
+    if text.is_empty() {
+        return Err("is empty: write an http or https URL");
+    }
+    if text.len() > MAX_URL_BYTES {
+        return Err("has more than 2048 bytes: write a shorter one");
+    }
+    rules.into_iter().find(|(is_wrong, _)| text.contains(*is_wrong)).map_or(Ok(()), |(_, what)| Err(what))
+}
+
+fn check_path(path: &str) -> Result<(), &'static str> {
+    let mut segments = path.split('/');
+    if segments.any(|s| matches!(s.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")) {
+        return Err("has a . or .. segment: write the path that is meant");
+    }
+    let mut encoded = path.split('%').skip(1);
+    if encoded.any(|rest| !rest.get(..2).is_some_and(is_harmless_byte)) {
+        return Err("has a percent sign that encodes nothing, a control character, a slash or a backslash");
+    }
+    Ok(())
+}
+
+fn is_harmless_byte(hex: &str) -> bool {
+    let digits = hex.bytes().all(|b| b.is_ascii_hexdigit());
+    let byte = u8::from_str_radix(hex, 16);
+    digits && byte.is_ok_and(|b| !b.is_ascii_control() && b != b'/' && b != b'\\')
+}
+
+fn check_host(name: &str) -> Result<(), &'static str> {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let is_label = |label: &str| {
+        (1..=MAX_LABEL_BYTES).contains(&label.len())
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    };
+    if name.len() > MAX_HOST_BYTES || !name.split('.').all(is_label) {
+        return Err("has a host that is neither a DNS name nor an IP address");
+    }
+    Ok(())
+}
+
+const fn wrong_authority(fault: url::ParseError) -> &'static str {
+    match fault {
+        url::ParseError::InvalidPort => "has a port that is not a number from 1 to 65535",
+        _ => "has a host that is neither a DNS name nor an IP address",
+    }
+}
+
+#[cfg(test)]
+mod tests;
