@@ -23,6 +23,7 @@ pub mod outcome;
 pub mod plan;
 pub mod platform;
 pub mod reason;
+pub mod rule;
 pub mod schedule;
 pub mod snapshot;
 pub mod time;

@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::rule::compile;
+
 /// Stands where a URL, an address or a host with its port stood.
 const REDACTED: &str = "[redacted]";
 /// Stands where the text was cut.
@@ -64,7 +66,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Whether a character would break the line, turn the direction of writing, or not be seen.
-fn is_spacing(c: char) -> bool {
+pub(crate) fn is_spacing(c: char) -> bool {
     c.is_control()
         || c.is_whitespace()
         || matches!(
@@ -116,11 +118,6 @@ static IPV4: LazyLock<Regex> = LazyLock::new(|| compile(r"[0-9]+(?:\.[0-9]+){3,}
 
 /// A name and a number with nothing but a colon between them. In our own sentences a space follows a colon.
 static HOST_AND_PORT: LazyLock<Regex> = LazyLock::new(|| compile(r"[A-Za-z0-9._-]+(?::[0-9]+)+"));
-
-#[expect(clippy::expect_used, reason = "the patterns stand in this file, and a test uses each of them")]
-fn compile(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a pattern of this file")
-}
 
 fn cut(line: String) -> String {
     if line.len() <= Message::MAX_BYTES {

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::rule::{AGENT_PATH, ALLOWED_NAMESPACE, CARD_PATH, CHANNEL, HEADER, LABEL, NAME, SECRET_KEY, URL};
+
 /// The API group of the three kinds.
 pub const GROUP: &str = "agentkourier.io";
 /// The version of the three kinds.
@@ -16,6 +18,8 @@ pub const VERSION: &str = "v1alpha1";
 pub const API_VERSION: &str = "agentkourier.io/v1alpha1";
 /// The broker that a ChatConnection belongs to when it names none.
 pub const DEFAULT_BROKER: &str = "default";
+/// The most entries of `allowedNamespaces`.
+pub const MAX_ALLOWED_NAMESPACES: usize = 256;
 
 /// `Binding.spec`: joins a chat channel to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,7 +39,7 @@ pub struct Agent {
     pub backend_ref: Reference,
     /// Where the agent lives below the backend's URL: empty, or like `/a/b`, of unreserved characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 256), regex(pattern = r"^(/[A-Za-z0-9._~-]+)*$"))]
+    #[schemars(length(min = AGENT_PATH.min, max = AGENT_PATH.max), regex(pattern = AGENT_PATH.pattern))]
     pub path: Option<String>,
 }
 
@@ -46,7 +50,7 @@ pub struct Chat {
     /// The ChatConnection through which the bot speaks.
     pub connection_ref: Reference,
     /// The channel's own id on the platform, never its display name.
-    #[schemars(length(min = 1, max = 255))]
+    #[schemars(length(min = CHANNEL.min, max = CHANNEL.max), regex(pattern = CHANNEL.pattern))]
     pub channel: String,
 }
 
@@ -55,11 +59,11 @@ pub struct Chat {
 #[serde(rename_all = "camelCase")]
 pub struct Reference {
     /// The object's name.
-    #[schemars(length(min = 1, max = 253), regex(pattern = r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"))]
+    #[schemars(length(min = NAME.min, max = NAME.max), regex(pattern = NAME.pattern))]
     pub name: String,
     /// The object's namespace; the Binding's own when it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 63), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
+    #[schemars(length(min = LABEL.min, max = LABEL.max), regex(pattern = LABEL.pattern))]
     pub namespace: Option<String>,
 }
 
@@ -68,12 +72,12 @@ pub struct Reference {
 #[serde(rename_all = "camelCase")]
 pub struct AgentBackendSpec {
     /// The http or https URL below which agents live: no user info, query or fragment.
-    #[schemars(length(min = 1, max = 2048), regex(pattern = r"^https?://[^\s?#@]+$"))]
+    #[schemars(length(min = URL.min, max = URL.max), regex(pattern = URL.pattern))]
     pub url: String,
     /// Where the card is, below the URL and the Binding's path; the well-known path when it is not given, with the
     /// legacy one as second try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 256), regex(pattern = r"^(/[A-Za-z0-9._~-]+)+$"))]
+    #[schemars(length(min = CARD_PATH.min, max = CARD_PATH.max), regex(pattern = CARD_PATH.pattern))]
     pub card_path: Option<String>,
     /// The credential that the agent wants; none when it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,7 +87,7 @@ pub struct AgentBackendSpec {
     pub tls: Option<Tls>,
     /// Other namespaces whose Bindings may use this object: names, or `*` alone. Its own always may.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 256), inner(length(min = 1, max = 63)))]
+    #[schemars(length(max = MAX_ALLOWED_NAMESPACES), inner(length(min = ALLOWED_NAMESPACE.min, max = ALLOWED_NAMESPACE.max), regex(pattern = ALLOWED_NAMESPACE.pattern)))]
     pub allowed_namespaces: Vec<String>,
 }
 
@@ -95,7 +99,7 @@ pub struct Auth {
     pub scheme: AuthScheme,
     /// The header that carries the credential: with scheme `header`, and only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 128), regex(pattern = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"))]
+    #[schemars(length(min = HEADER.min, max = HEADER.max), regex(pattern = HEADER.pattern))]
     pub header: Option<String>,
     /// The Secret that holds the credential.
     pub secret_ref: SecretRef,
@@ -116,10 +120,10 @@ pub enum AuthScheme {
 #[serde(rename_all = "camelCase")]
 pub struct SecretRef {
     /// The Secret's name.
-    #[schemars(length(min = 1, max = 253), regex(pattern = r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"))]
+    #[schemars(length(min = NAME.min, max = NAME.max), regex(pattern = NAME.pattern))]
     pub name: String,
     /// The key in the Secret.
-    #[schemars(length(min = 1, max = 253), regex(pattern = r"^[-._A-Za-z0-9]+$"))]
+    #[schemars(length(min = SECRET_KEY.min, max = SECRET_KEY.max), regex(pattern = SECRET_KEY.pattern))]
     pub key: String,
 }
 
@@ -136,15 +140,15 @@ pub struct Tls {
 #[serde(rename_all = "camelCase")]
 pub struct ChatConnectionSpec {
     /// A platform for which a probe component is loaded.
-    #[schemars(length(min = 1, max = 63), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
+    #[schemars(length(min = LABEL.min, max = LABEL.max), regex(pattern = LABEL.pattern))]
     pub platform: String,
     /// The broker that owns this connection; `default` when it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 63), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
+    #[schemars(length(min = LABEL.min, max = LABEL.max), regex(pattern = LABEL.pattern))]
     pub broker: Option<String>,
     /// The API's base URL; the platform's own when it is not given. Required where the platform has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 2048), regex(pattern = r"^https?://[^\s?#@]+$"))]
+    #[schemars(length(min = URL.min, max = URL.max), regex(pattern = URL.pattern))]
     pub url: Option<String>,
     /// What the platform's component declares, for example `teamId` of Slack.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -156,7 +160,7 @@ pub struct ChatConnectionSpec {
     pub tls: Option<Tls>,
     /// Other namespaces whose Bindings may use this object: names, or `*` alone. Its own always may.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 256), inner(length(min = 1, max = 63)))]
+    #[schemars(length(max = MAX_ALLOWED_NAMESPACES), inner(length(min = ALLOWED_NAMESPACE.min, max = ALLOWED_NAMESPACE.max), regex(pattern = ALLOWED_NAMESPACE.pattern)))]
     pub allowed_namespaces: Vec<String>,
 }
 

@@ -139,10 +139,11 @@ fn check_host(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-const fn wrong_authority(fault: url::ParseError) -> &'static str {
-    match fault {
-        url::ParseError::InvalidPort => "has a port that is not a number from 1 to 65535",
-        _ => "has a host that is neither a DNS name nor an IP address",
+fn wrong_authority(fault: url::ParseError) -> &'static str {
+    if fault == url::ParseError::InvalidPort {
+        "has a port that is not a number from 1 to 65535"
+    } else {
+        "has a host that is neither a DNS name nor an IP address"
     }
 }
 
