@@ -224,6 +224,44 @@ pub enum ReadyReason {
     Channel(ChannelReason),
 }
 
+impl ReadyReason {
+    /// The status of Ready with this reason: that of the condition that holds it back.
+    #[must_use]
+    pub const fn status(self) -> Status {
+        match self {
+            Self::Ok => Status::True,
+            Self::Pending => Status::Unknown,
+            Self::Accepted(reason) => reason.status(),
+            Self::Backend(reason) => reason.status(),
+            Self::Channel(reason) => reason.status(),
+        }
+    }
+
+    /// What is so: one sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Ok => "The Binding works.",
+            Self::Pending => "The broker has not looked at the agent and the channel yet.",
+            Self::Accepted(reason) => reason.meaning(),
+            Self::Backend(reason) => reason.meaning(),
+            Self::Channel(reason) => reason.meaning(),
+        }
+    }
+
+    /// What the reader of a status can do: empty when there is nothing to do.
+    #[must_use]
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::Ok => "",
+            Self::Pending => "Wait for the first pass.",
+            Self::Accepted(reason) => reason.advice(),
+            Self::Backend(reason) => reason.advice(),
+            Self::Channel(reason) => reason.advice(),
+        }
+    }
+}
+
 impl fmt::Display for ReadyReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
