@@ -62,6 +62,9 @@ pub struct Judged {
     pub uid: Uid,
     /// The newest generation that was looked at.
     pub generation: Generation,
+    /// Whether this broker owns the Binding. One whose ChatConnection does not exist, or cannot be told, is owned by
+    /// none: every broker answers for it, and one that finds the Binding already answered for leaves it.
+    pub owned: bool,
     /// `spec.chat.channel` as written, if it could be read: for tables.
     pub channel: Option<String>,
     /// Why the newest spec was refused; none when it was taken.
