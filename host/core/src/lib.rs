@@ -28,3 +28,6 @@ pub mod schedule;
 pub mod snapshot;
 pub mod time;
 pub mod url;
+
+#[cfg(test)]
+mod fixture;
