@@ -9,8 +9,13 @@ use crate::message::Message;
 use crate::object::{AgentBackendSpec, Auth, BindingSpec, ChatConnectionSpec, SecretRef, Tls};
 use crate::platform::{CredentialPlace, Platforms};
 use crate::reason::AcceptedReason;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Meta, Object, Snapshot};
 use crate::url::BaseUrl;
+
+mod judge;
+mod peer;
+
+use judge::World;
 
 /// What acceptance depends on beside the objects.
 #[derive(Clone, Debug)]
@@ -27,7 +32,7 @@ pub struct Rules {
 /// The newest spec of each object that was found good, by object. It survives a restart in the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastGood {
-    /// Of Bindings: the newest spec that was served as written.
+    /// Of Bindings: the newest spec that was served as it was the newest.
     pub bindings: BTreeMap<ObjectKey, Good<BindingSpec>>,
     /// Of AgentBackends: the newest valid spec.
     pub backends: BTreeMap<ObjectKey, Good<AgentBackendSpec>>,
@@ -145,7 +150,48 @@ pub struct ChatPeer {
 }
 
 /// Judges a snapshot. The result does not depend on the order within the snapshot's lists.
+///
+/// Bindings are taken by age: a channel of a connection belongs to the first that can be served on it. Of objects that
+/// stand twice under one key, the one made last counts.
 #[must_use]
-pub fn accept(_snapshot: &Snapshot, _last_good: &LastGood, _rules: &Rules) -> Accepted {
-    unimplemented!()
+pub fn accept(snapshot: &Snapshot, last_good: &LastGood, rules: &Rules) -> Accepted {
+    let mut world = World::new(snapshot, last_good, rules);
+    let mut accepted = Accepted::default();
+    for object in by_age(&snapshot.bindings) {
+        let key = &object.meta.key;
+        let good = last_good.bindings.get(key).filter(|good| good.uid == object.meta.uid);
+        let Some(judged) = world.judge(object, good) else { continue };
+        if let Some(good) = newest_good(object, &judged, good) {
+            accepted.last_good.bindings.insert(key.clone(), good);
+        }
+        accepted.bindings.insert(key.clone(), judged);
+    }
+    accepted.last_good.backends = world.backends.remember();
+    accepted.last_good.connections = world.connections.remember();
+    accepted
 }
+
+/// What to remember of a Binding: its newest spec if that is what is served, else what was remembered of it.
+fn newest_good(
+    object: &Object<BindingSpec>,
+    judged: &Judged,
+    good: Option<&Good<BindingSpec>>,
+) -> Option<Good<BindingSpec>> {
+    let Meta { uid, generation, .. } = &object.meta;
+    match (&object.spec, &judged.served) {
+        (Ok(spec), Some(served)) if served.generation == *generation => {
+            Some(Good { uid: uid.clone(), generation: *generation, spec: spec.clone() })
+        }
+        _ => good.cloned(),
+    }
+}
+
+/// The Bindings, each key once, in the order of creationTimestamp, namespace and name.
+fn by_age(bindings: &[Object<BindingSpec>]) -> Vec<&Object<BindingSpec>> {
+    let mut by_age: Vec<_> = peer::by_key(bindings).into_values().collect();
+    by_age.sort_by_key(|object| (object.meta.created, &object.meta.key));
+    by_age
+}
+
+#[cfg(test)]
+mod tests;
