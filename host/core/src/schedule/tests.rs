@@ -55,6 +55,7 @@ fn a_binding_that_lost_its_permission_is_forgotten_at_once() {
     let judged = crate::accept::Judged {
         uid: kept.uid.clone(),
         generation: Generation(1),
+        owned: true,
         channel: None,
         refusal: None,
         served: Some(kept.served.clone()),
