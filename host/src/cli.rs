@@ -1,4 +1,1 @@
-//! The command line.
-
-pub mod check;
-pub mod crds;
+//!

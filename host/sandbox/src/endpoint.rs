@@ -49,3 +49,21 @@ pub enum Credential {
         secret: Secret,
     },
 }
+
+impl Credential {
+    /// The secret in it.
+    #[must_use]
+    pub const fn secret(&self) -> &Secret {
+        match self {
+            Self::Header { secret, .. } | Self::Basic { secret, .. } | Self::PathPrefix { secret, .. } => secret,
+        }
+    }
+
+    /// The user name that goes with it.
+    pub(crate) fn user(&self) -> Option<&str> {
+        match self {
+            Self::Basic { user, .. } => Some(user),
+            Self::Header { .. } | Self::PathPrefix { .. } => None,
+        }
+    }
+}

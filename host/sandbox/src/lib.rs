@@ -17,9 +17,21 @@ pub mod run;
 pub mod secret;
 pub mod transport;
 
+mod bindings;
+mod engine;
+mod fault;
+mod guest;
+mod journal;
+mod limiter;
+mod meter;
+mod peer;
+mod request;
+mod task;
+mod world;
+
 pub use component::{Component, LoadError, ProbeKind};
-pub use connector::Connector;
-pub use endpoint::Endpoint;
+pub use connector::{Connector, Lookup};
+pub use endpoint::{Credential, Endpoint};
 pub use limits::Limits;
 pub use pass::Pass;
 pub use run::{AgentTarget, ChatTarget, Run, Sandbox};

@@ -11,7 +11,7 @@ pub struct Limits {
     pub request: Duration,
     /// Kept back from the last request of a run, so that the probe can still say what it saw.
     pub reserve: Duration,
-    /// CPU time of a run, counted in epoch ticks.
+    /// CPU time of a run: what its thread used, looked at every 5 ms. A probe needs 1 to 20 ms.
     pub cpu: Duration,
     /// Bytes of linear memory of a run. Rust needs 1-2 MiB, JavaScript 12, Python 14.
     pub memory: usize,

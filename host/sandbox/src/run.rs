@@ -1,18 +1,49 @@
 //! One run of a component.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context as _;
+use kourier_core::egress::DenyRule;
 use kourier_core::outcome::{Fault, Outcome};
 use kourier_core::reason::{BackendReason, ChannelReason};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::time::{Instant, timeout_at};
+use wasmtime::component::{HasSelf, Linker};
+use wasmtime::{Engine, Store, UpdateDeadline};
 
-use crate::component::{Component, LoadError};
+use crate::bindings::{endpoint, journal};
+use crate::component::{Component, LoadError, Pre};
 use crate::endpoint::Endpoint;
+use crate::engine::{Ticker, engine};
+use crate::fault::Cut;
+use crate::guest::Guest;
+use crate::journal::Journal;
+use crate::limiter::Limiter;
 use crate::limits::Limits;
+use crate::meter::Meter;
+use crate::peer::{Peer, UnusableCredential};
+use crate::task::Task;
+use crate::world::{CheckAgent, CheckChat, World};
+
+/// Threads on which guests run. One guest that spins leaves the other thread free; more would take CPU from the rest.
+const GUEST_THREADS: usize = 2;
 
 /// The engine, its ticker, and the runtime on which guests run. One for a process; cheap to clone.
 #[derive(Clone)]
-pub struct Sandbox {}
+pub struct Sandbox {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Engine,
+    linker: Linker<Guest>,
+    ticker: Ticker,
+    limits: Arc<Limits>,
+    /// Always there until the last clone is dropped.
+    runtime: Option<Runtime>,
+}
 
 /// What an agent probe is to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +77,10 @@ pub struct Run<R> {
     pub dropped: u32,
     /// Requests that the probe made.
     pub requests: u32,
+    /// The rules that denied a request, one for each request that was denied.
+    pub denied: Vec<DenyRule>,
+    /// CPU time of the guest.
+    pub cpu: Duration,
     /// From start to end.
     pub wall: Duration,
 }
@@ -56,8 +91,20 @@ impl Sandbox {
     /// # Errors
     ///
     /// When the machine cannot run the engine, or no thread can be started.
-    pub fn new(_limits: Limits) -> anyhow::Result<Self> {
-        unimplemented!()
+    pub fn new(limits: Limits) -> anyhow::Result<Self> {
+        let engine = engine(&limits).map_err(anyhow::Error::from).context("cannot start the WebAssembly engine")?;
+        let ticker = Ticker::start(&engine).context("cannot start the thread that cuts probes")?;
+        let mut linker = Linker::new(&engine);
+        endpoint::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
+        journal::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(GUEST_THREADS)
+            .thread_name("probe")
+            .enable_time()
+            .build()
+            .context("cannot start the threads on which probes run")?;
+        let limits = Arc::new(limits);
+        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, limits, runtime: Some(runtime) }) })
     }
 
     /// Compiles a component, checks its imports, and asks a chat probe to describe itself. Blocks for as long as the
@@ -66,37 +113,210 @@ impl Sandbox {
     /// # Errors
     ///
     /// See [`LoadError`].
-    pub fn load(&self, _bytes: &[u8]) -> Result<Component, LoadError> {
-        unimplemented!()
+    pub fn load(&self, bytes: &[u8]) -> Result<Component, LoadError> {
+        Component::load(self, bytes)
     }
 
     /// Runs an agent probe on the guests' runtime.
-    pub async fn check_agent(&self, _probe: &Component, _target: AgentTarget, _peer: Endpoint) -> Run<BackendReason> {
-        unimplemented!()
+    pub async fn check_agent(&self, probe: &Component, target: AgentTarget, peer: Endpoint) -> Run<BackendReason> {
+        let Pre::Agent(pre) = probe.pre() else { return wrong_kind().told(Fault::backend_reason) };
+        self.apart::<CheckAgent>(pre.clone(), target, peer).await.told(Fault::backend_reason)
     }
 
     /// Runs a chat probe on the guests' runtime.
-    pub async fn check_chat(&self, _probe: &Component, _target: ChatTarget, _peer: Endpoint) -> Run<ChannelReason> {
-        unimplemented!()
+    pub async fn check_chat(&self, probe: &Component, target: ChatTarget, peer: Endpoint) -> Run<ChannelReason> {
+        let Pre::Chat(pre) = probe.pre() else { return wrong_kind().told(Fault::channel_reason) };
+        self.apart::<CheckChat>(pre.clone(), target, peer).await.told(Fault::channel_reason)
     }
 
     /// [`Self::check_agent`] on the runtime of the caller: for recorded cases, whose clock may be paused.
-    pub async fn check_agent_here(
-        &self,
-        _probe: &Component,
-        _target: AgentTarget,
-        _peer: Endpoint,
-    ) -> Run<BackendReason> {
-        unimplemented!()
+    pub async fn check_agent_here(&self, probe: &Component, target: AgentTarget, peer: Endpoint) -> Run<BackendReason> {
+        let Pre::Agent(pre) = probe.pre() else { return wrong_kind().told(Fault::backend_reason) };
+        self.here::<CheckAgent>(pre.clone(), target, peer).await.told(Fault::backend_reason)
     }
 
     /// [`Self::check_chat`] on the runtime of the caller: for recorded cases, whose clock may be paused.
-    pub async fn check_chat_here(
-        &self,
-        _probe: &Component,
-        _target: ChatTarget,
-        _peer: Endpoint,
-    ) -> Run<ChannelReason> {
-        unimplemented!()
+    pub async fn check_chat_here(&self, probe: &Component, target: ChatTarget, peer: Endpoint) -> Run<ChannelReason> {
+        let Pre::Chat(pre) = probe.pre() else { return wrong_kind().told(Fault::channel_reason) };
+        self.here::<CheckChat>(pre.clone(), target, peer).await.told(Fault::channel_reason)
     }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.inner.engine
+    }
+
+    pub(crate) fn linker(&self) -> &Linker<Guest> {
+        &self.inner.linker
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    /// Runs without a peer, and blocks the caller: on no runtime of the caller's, so it may be called anywhere.
+    pub(crate) fn alone<W: World>(&self, pre: W::Pre, target: W::Target) -> Ended<W::Answer> {
+        let (send, receive) = std::sync::mpsc::sync_channel(1);
+        let inner = Arc::clone(&self.inner);
+        self.inner.guests().map(|guests| {
+            guests.spawn(async move {
+                // Fails only when the receiver has gone, and then nobody waits.
+                let _ = send.send(inner.run::<W>(pre, target, None, None).await);
+            })
+        });
+        receive.recv().unwrap_or_else(|_| Ended::without_run(Fault::Host, "the run ended early"))
+    }
+
+    async fn apart<W: World>(&self, pre: W::Pre, target: W::Target, peer: Endpoint) -> Ended<W::Answer> {
+        let peer = match Peer::new(peer) {
+            Ok(peer) => peer,
+            Err(unusable) => return unusable.into(),
+        };
+        let Some(guests) = self.inner.guests() else { return Ended::without_run(Fault::Host, "no threads for probes") };
+        let (inner, network) = (Arc::clone(&self.inner), Handle::current());
+        let run = async move { inner.run::<W>(pre, target, Some(peer), Some(network)).await };
+        let ended = Task::spawn(guests, run).await;
+        ended.unwrap_or_else(|| Ended::without_run(Fault::Host, "the run ended early"))
+    }
+
+    async fn here<W: World>(&self, pre: W::Pre, target: W::Target, peer: Endpoint) -> Ended<W::Answer> {
+        match Peer::new(peer) {
+            Ok(peer) => self.inner.run::<W>(pre, target, Some(peer), Some(Handle::current())).await,
+            Err(unusable) => unusable.into(),
+        }
+    }
+}
+
+impl Inner {
+    fn guests(&self) -> Option<&Handle> {
+        self.runtime.as_ref().map(Runtime::handle)
+    }
+
+    /// A fresh store, one call, and the store is gone.
+    async fn run<W: World>(
+        &self,
+        pre: W::Pre,
+        target: W::Target,
+        peer: Option<Peer>,
+        network: Option<Handle>,
+    ) -> Ended<W::Answer> {
+        let started = Instant::now();
+        let deadline = started + self.limits.deadline;
+        let meter = Arc::new(Meter::default());
+        let mut store = self.store(peer, network, deadline, Arc::clone(&meter));
+        let ticking = self.ticker.hold();
+        let answer = match timeout_at(deadline, meter.watch(W::call(&mut store, pre, target))).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                store.data_mut().journal.note("deadline: the run was older than its wall time");
+                Err(Fault::Deadline)
+            }
+        };
+        drop(ticking);
+        let guest = store.into_data();
+        Ended {
+            answer,
+            causes: guest.journal.causes,
+            advice: guest.journal.advice,
+            dropped: guest.journal.dropped,
+            requests: guest.requests,
+            denied: guest.denied,
+            cpu: meter.total(),
+            wall: started.elapsed(),
+        }
+    }
+
+    fn store(&self, peer: Option<Peer>, network: Option<Handle>, deadline: Instant, meter: Arc<Meter>) -> Store<Guest> {
+        let mut journal = Journal::new(&self.limits);
+        if let Some(credential) = peer.as_ref().and_then(|peer| peer.endpoint.credential.as_ref()) {
+            journal.mask(credential.secret(), credential.user());
+        }
+        let guest = Guest {
+            limiter: Limiter::new(&self.limits),
+            limits: Arc::clone(&self.limits),
+            meter,
+            journal,
+            requests: 0,
+            denied: Vec::new(),
+            peer,
+            network,
+            deadline,
+        };
+        let mut store = Store::new(&self.engine, guest);
+        store.limiter(|guest| &mut guest.limiter);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|store| {
+            if store.data().meter.spent() > store.data().limits.cpu {
+                return Err(Cut::CpuBudget.into());
+            }
+            // Not the engine's own yield: that one wakes itself at once, before timers and sockets get their turn.
+            Ok(UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now())))
+        });
+        store
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // The last clone may be dropped inside a runtime, where waiting for another one to end would panic.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// How a run ended, before a fault becomes a reason.
+pub(crate) struct Ended<A> {
+    pub(crate) answer: Result<A, Fault>,
+    pub(crate) causes: Vec<String>,
+    advice: Vec<String>,
+    dropped: u32,
+    requests: u32,
+    denied: Vec<DenyRule>,
+    cpu: Duration,
+    wall: Duration,
+}
+
+impl<A> Ended<A> {
+    fn without_run(fault: Fault, cause: &str) -> Self {
+        Self {
+            answer: Err(fault),
+            causes: vec![cause.to_owned()],
+            advice: Vec::new(),
+            dropped: 0,
+            requests: 0,
+            denied: Vec::new(),
+            cpu: Duration::ZERO,
+            wall: Duration::ZERO,
+        }
+    }
+}
+
+impl<A> From<UnusableCredential> for Ended<A> {
+    fn from(UnusableCredential(why): UnusableCredential) -> Self {
+        Self::without_run(Fault::Credential, &format!("the credential cannot be used: {why}"))
+    }
+}
+
+impl<R> Ended<Outcome<R>> {
+    fn told(self, reason: impl FnOnce(Fault) -> R) -> Run<R> {
+        let (outcome, fault) = match self.answer {
+            Ok(outcome) => (outcome, None),
+            Err(fault) => (Outcome::of(reason(fault)), Some(fault)),
+        };
+        Run {
+            outcome,
+            fault,
+            causes: self.causes,
+            advice: self.advice,
+            dropped: self.dropped,
+            requests: self.requests,
+            denied: self.denied,
+            cpu: self.cpu,
+            wall: self.wall,
+        }
+    }
+}
+
+fn wrong_kind<A>() -> Ended<A> {
+    Ended::without_run(Fault::NotLoaded, "the component is a probe of the other kind")
 }

@@ -12,6 +12,9 @@ use url::Url;
 pub trait Transport: Send + Sync {
     /// Sends the request and reads the whole answer, by `deadline` at the latest.
     fn send(&self, request: HttpRequest, deadline: Instant) -> BoxFuture<'_, Result<HttpResponse, Failure>>;
+
+    /// Lets go of what was kept for the next request, such as idle connections. Called when a pass ends.
+    fn rest(&self) {}
 }
 
 /// The verb of a request.
@@ -21,6 +24,15 @@ pub enum Method {
     Get,
     /// Send a body.
     Post,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+        })
+    }
 }
 
 /// A request as it goes on the wire, credential included. `Debug` shows neither header values nor the path.
@@ -80,4 +92,17 @@ pub enum Failure {
     TooLarge,
     /// The broker itself lacked descriptors, ports or memory: ends the run as a fault of the host.
     Host(String),
+}
+
+/// For the log.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(text) => f.write_str(text),
+            Self::Denied(rule) => write!(f, "egress denied: {}", rule.as_str()),
+            Self::TimedOut => f.write_str("no whole answer within the time of a request"),
+            Self::TooLarge => f.write_str("the answer is larger than the limit"),
+            Self::Host(text) => write!(f, "the broker lacks what a request needs: {text}"),
+        }
+    }
 }

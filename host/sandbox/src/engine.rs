@@ -1,0 +1,89 @@
+//! The engine, and the thread that lets it look at its guests.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use wasmtime::{Config, Engine, EngineWeak};
+
+use crate::limits::Limits;
+
+/// How often a running guest is looked at. A spinning guest overruns its CPU budget by at most this, and others wait
+/// for at most this: measured, 10 ms is enough and 1 ms costs nothing that shows.
+pub(crate) const TICK: Duration = Duration::from_millis(5);
+
+/// Stack beyond the guest's own, for the host's functions that run on the same stack.
+const HOST_STACK: usize = 1 << 20;
+
+/// The one engine of a process.
+pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
+    let mut config = Config::new();
+    config
+        .wasm_component_model(true)
+        .epoch_interruption(true)
+        .concurrency_support(false)
+        .max_wasm_stack(limits.stack)
+        .async_stack_size(limits.stack + HOST_STACK)
+        .wasm_memory64(false)
+        // A trap's place is in stripped code, so a backtrace would be numbers; a panic says its place in the journal.
+        .wasm_backtrace_max_frames(None);
+    Engine::new(&config)
+}
+
+/// A thread of its own that advances the engine's epoch while something runs. It is no task of a runtime, because a
+/// spinning guest could starve that; it sleeps without waking while no guest runs, and ends with the engine.
+pub(crate) struct Ticker {
+    running: Arc<AtomicUsize>,
+    thread: Thread,
+}
+
+impl Ticker {
+    pub(crate) fn start(engine: &Engine) -> std::io::Result<Self> {
+        let running = Arc::new(AtomicUsize::new(0));
+        let (seen, engine) = (Arc::clone(&running), engine.weak());
+        let handle = thread::Builder::new().name("probe-ticker".to_owned()).spawn(move || tick(&engine, &seen))?;
+        Ok(Self { running, thread: handle.thread().clone() })
+    }
+
+    /// Ticks for as long as the value lives.
+    pub(crate) fn hold(&self) -> Ticking<'_> {
+        if self.running.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.thread.unpark();
+        }
+        Ticking { running: &self.running }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.thread.unpark();
+    }
+}
+
+pub(crate) struct Ticking<'a> {
+    running: &'a AtomicUsize,
+}
+
+impl Drop for Ticking<'_> {
+    fn drop(&mut self) {
+        self.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn tick(engine: &EngineWeak, running: &AtomicUsize) {
+    // The engine is not held while the thread sleeps, so that it can go away meanwhile.
+    while let Some(engine) = engine.upgrade() {
+        engine.increment_epoch();
+        drop(engine);
+        if running.load(Ordering::SeqCst) == 0 {
+            thread::park_timeout(IDLE);
+        } else {
+            thread::sleep(TICK);
+        }
+    }
+}
+
+/// How long the ticker sleeps at most while nothing runs: so that it notices that its engine has gone even when the
+/// engine outlived the sandbox in a component.
+const IDLE: Duration = Duration::from_secs(60);

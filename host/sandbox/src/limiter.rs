@@ -1,0 +1,90 @@
+//! Memory, tables and instances of one run.
+
+use wasmtime::{Error, ResourceLimiter, Result};
+
+use crate::limits::Limits;
+
+/// Components made from JavaScript and Python consist of up to 38 core instances.
+const INSTANCES: usize = 100;
+/// Tables of all instances together.
+const TABLES: usize = 100;
+/// Memories of all instances together: each reserves address space, whatever it holds.
+const MEMORIES: usize = 8;
+
+/// Counts what a run holds, and remembers that it was denied something.
+pub(crate) struct Limiter {
+    memory: usize,
+    memory_limit: usize,
+    elements: usize,
+    elements_limit: usize,
+    /// A request for more was denied. It does not end the run by itself: a guest may live with it.
+    pub(crate) denied: bool,
+    /// The machine itself had no memory to give.
+    pub(crate) exhausted: Option<String>,
+}
+
+impl Limiter {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            memory: 0,
+            memory_limit: limits.memory,
+            elements: 0,
+            elements_limit: limits.table_elements,
+            denied: false,
+            exhausted: None,
+        }
+    }
+}
+
+/// The total after growing one part, if it stays within the limit.
+fn grown(total: usize, current: usize, desired: usize, limit: usize) -> Option<usize> {
+    total.checked_add(desired.checked_sub(current)?).filter(|total| *total <= limit)
+}
+
+impl ResourceLimiter for Limiter {
+    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> Result<bool> {
+        let total = grown(self.memory, current, desired, self.memory_limit);
+        self.memory = total.unwrap_or(self.memory);
+        self.denied |= total.is_none();
+        Ok(total.is_some())
+    }
+
+    fn memory_grow_failed(&mut self, error: Error) -> Result<()> {
+        self.note_failure(&error);
+        Ok(())
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> Result<bool> {
+        let total = grown(self.elements, current, desired, self.elements_limit);
+        self.elements = total.unwrap_or(self.elements);
+        self.denied |= total.is_none();
+        Ok(total.is_some())
+    }
+
+    fn table_grow_failed(&mut self, error: Error) -> Result<()> {
+        self.note_failure(&error);
+        Ok(())
+    }
+
+    fn instances(&self) -> usize {
+        INSTANCES
+    }
+
+    fn tables(&self) -> usize {
+        TABLES
+    }
+
+    fn memories(&self) -> usize {
+        MEMORIES
+    }
+}
+
+impl Limiter {
+    /// A growth that failed though we did not deny it: the machine's doing, unless the guest passed a maximum of its
+    /// own, which the engine reports in the same way.
+    fn note_failure(&mut self, error: &Error) {
+        if !self.denied && error.downcast_ref::<std::io::Error>().is_some() {
+            self.exhausted = Some(error.to_string());
+        }
+    }
+}
