@@ -20,6 +20,7 @@ pub mod id;
 pub mod message;
 pub mod object;
 pub mod outcome;
+pub mod pause;
 pub mod plan;
 pub mod platform;
 pub mod reason;
