@@ -1,0 +1,5 @@
+use super::*;
+
+mod model;
+mod timelines;
+mod world;
