@@ -1,0 +1,125 @@
+use super::*;
+
+fn read(text: &str) -> Result<Vec<Case>, Vec<String>> {
+    cases(Path::new("f.yaml"), text).map_err(|problems| problems.iter().map(ToString::to_string).collect())
+}
+
+fn exchange(rest: &str) -> Result<Exchange, String> {
+    let text = format!("case: one\nverdict: ok\nexchanges:\n  - request: GET /a\n{rest}");
+    read(&text).map(|mut cases| cases.remove(0).exchanges.remove(0)).map_err(|mut problems| problems.remove(0))
+}
+
+#[test]
+fn a_whole_case_is_read() {
+    let text = r#"
+case: A private channel that the bot is not in reads as not found
+target: {channel: C0000000001, settings: {teamId: T0001}}
+exchanges:
+  - request: GET /conversations.info?channel=C0000000001
+    headers: {Accept: application/json}
+    answer:
+      headers: {Retry-After: "30"}
+      json: {ok: false, error: channel_not_found}
+      delay: 3s
+  - request: POST /auth.test
+    body: text
+    fault: timed-out
+verdict: {rate-limited: 30}
+cause: missing_scope
+"#;
+    let case = read(text).unwrap().remove(0);
+    assert_eq!(case.place.to_string(), "f.yaml:2");
+    assert_eq!(case.target.settings["teamId"], "T0001");
+    assert_eq!(case.exchanges[0].request.to_string(), "GET /conversations.info?channel=C0000000001");
+    assert_eq!(case.exchanges[0].request.headers["accept"], "application/json");
+    let expected = Reply::Answer {
+        status: 200,
+        headers: vec![("retry-after".to_owned(), "30".to_owned())],
+        body: r#"{"error":"channel_not_found","ok":false}"#.into(),
+        delay: Duration::from_secs(3),
+    };
+    assert_eq!(case.exchanges[0].reply, expected);
+    assert_eq!(case.exchanges[1].request.body.as_deref(), Some("text"));
+    assert_eq!(case.exchanges[1].reply, Reply::TimedOut);
+    assert_eq!(case.verdict, Verdict::named("rate-limited", Some(30)));
+    assert_eq!(case.cause.as_deref(), Some("missing_scope"));
+}
+
+#[test]
+fn bodies_are_written_in_four_ways() {
+    let check = |body: &str, expected: &[u8]| {
+        let exchange = exchange(&format!("    answer: {{{body}}}\n")).unwrap();
+        let Reply::Answer { body, .. } = exchange.reply else { panic!("not an answer") };
+        assert_eq!(body, expected);
+    };
+    check("", b"");
+    check("json: null", b"null");
+    check("json: [1, yes, true]", br#"[1,"yes",true]"#);
+    check("text: '{'", b"{");
+    check("base64: AP8=", &[0, 255]);
+    check("fill: {byte: x, size: 4, prefix: '{}'}", b"{}xx");
+}
+
+#[test]
+fn verdicts_are_names_or_one_of_three_maps() {
+    let check = |verdict: &str, expected: &str| {
+        let read = read(&format!("case: one\nverdict: {verdict}\n"));
+        assert_eq!(read.unwrap()[0].verdict.to_string(), expected);
+    };
+    check("channel-not-found", "channel-not-found");
+    check("rate-limited", "rate-limited: 30");
+    check("{agent-busy: 5}", "agent-busy: 5");
+    check("{fault: deadline}", "fault: deadline");
+}
+
+#[test]
+fn what_is_not_a_case_is_refused_with_its_line() {
+    let check = |text: &str, line: u64, part: &str| {
+        let problems = read(text).unwrap_err();
+        assert!(problems[0].starts_with(&format!("f.yaml:{line}: ")), "{problems:?}");
+        assert!(problems[0].contains(part), "{problems:?} lacks {part}");
+    };
+    check("case: one\nverdict: ok\nextra: 1\n", 3, "extra");
+    check("case: one\nverdict: ok\ncase: two\n", 3, "case");
+    check("case: one\n", 1, "verdict");
+    check("case: one\nverdict: ok\n---\ncase: ''\nverdict: ok\n", 4, "one sentence");
+    check("case: one\nverdict: {ok: 3}\n", 2, "rate-limited: SECONDS");
+    check("case: one\nverdict: {fault: hunger}\n", 2, "hunger is none of deadline, cpu-budget");
+    check("case: one\nverdict: [ok]\n", 2, "");
+    check("case: one\nverdict: ok\ntarget: {chanel: C1}\n", 3, "chanel");
+    check("case: one\nverdict: {\n", 2, "unclosed");
+}
+
+#[test]
+fn what_is_not_an_exchange_is_refused() {
+    let check = |rest: &str, part: &str| {
+        let problem = exchange(rest).unwrap_err();
+        assert!(problem.contains(part), "{problem} lacks {part}");
+    };
+    check("", "one of answer and fault");
+    check("    answer: {}\n    fault: unreachable\n", "one of answer and fault");
+    check("    fault: hunger\n", "hunger");
+    check("    body: text\n    answer: {}\n", "a GET has none");
+    check("    answer: {status: 101}\n", "between 200 and 599");
+    check("    answer: {json: 1, text: a}\n", "at most one of");
+    check("    answer: {base64: '*'}\n", "base64: ");
+    check("    answer: {headers: {a: \"b\\tc\"}}\n", "headers.a: only visible ASCII");
+    check("    answer: {delay: 3}\n", "delay: ");
+    check("    answer: {delay: 3m}\n", "delay: ");
+    check("    answer: {fill: {byte: xx, size: 3}}\n", "one ASCII character");
+    check("    answer: {fill: {byte: x, size: 1, prefix: xx}}\n", "the prefix included");
+    check("    answer: {fill: {byte: x, size: 99999999}}\n", "is more than");
+}
+
+#[test]
+fn a_request_is_a_verb_and_a_path() {
+    let check = |request: &str, part: &str| {
+        let text = format!("case: one\nverdict: ok\nexchanges:\n  - {{request: '{request}', answer: {{}}}}\n");
+        let problems = read(&text).unwrap_err();
+        assert!(problems[0].starts_with("f.yaml:4: ") && problems[0].contains(part), "{problems:?} lacks {part}");
+    };
+    check("PUT /a", "GET or POST");
+    check("GET", "begins with /");
+    check("GET a", "begins with /");
+    check("GET /a b", "white space");
+}
