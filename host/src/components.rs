@@ -1,1 +1,288 @@
+//! Which probe components this broker has: the built-in ones, and those of a directory.
 //!
+//! There is one place for the agent probe and one for each platform. A component of the directory takes the place of a
+//! built-in one: who puts it there means it, and gets a built-in probe mended without a new broker. Two files for one
+//! place are a mistake: the first by file name serves, the second is refused, naming both. A component that cannot be
+//! loaded leaves the others, and the built-in one of its place, running.
+//!
+//! What is absent: reloading. The set does not change while the broker runs.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use kourier_core::platform::Platforms;
+use kourier_sandbox::{Component, ProbeKind, Sandbox};
+
+use crate::builtin;
+
+/// The components of this broker.
+#[derive(Clone, Default)]
+pub struct Components {
+    loaded: Vec<Loaded>,
+    refused: Vec<Refused>,
+}
+
+/// A component that is ready to run.
+#[derive(Clone)]
+pub struct Loaded {
+    /// The file's name without `.wasm`, or the built-in component's name: in lists, logs and metric labels.
+    pub name: String,
+    /// Where it came from.
+    pub origin: Origin,
+    /// The file's size in bytes.
+    pub size: usize,
+    /// The component.
+    pub component: Component,
+}
+
+/// A component that does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// As in [`Loaded`].
+    pub name: String,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Why, and what would be right.
+    pub reason: String,
+}
+
+/// Where a component came from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Embedded in this program.
+    BuiltIn,
+    /// A file of the components' directory.
+    File(PathBuf),
+}
+
+impl Loaded {
+    /// The platform whose channels it probes; none for the probe of agents.
+    #[must_use]
+    pub fn platform(&self) -> Option<&str> {
+        match self.component.kind() {
+            ProbeKind::Agent => None,
+            ProbeKind::Chat { platform, .. } => Some(platform),
+        }
+    }
+
+    fn place(&self) -> Place {
+        Place::of(&self.component)
+    }
+
+    /// The refusal of this component, whose place `holder` has.
+    fn beaten_by(&self, holder: &Self) -> Refused {
+        let (place, origin) = (self.place(), &holder.origin);
+        let reason = match self.origin {
+            Origin::BuiltIn => format!("replaced: {origin} probes {place}; remove that file to have this one back"),
+            Origin::File(_) => format!("{origin} already probes {place}: remove one of the two files"),
+        };
+        Refused { name: self.name.clone(), origin: self.origin.clone(), reason }
+    }
+
+    /// The world that it implements.
+    #[must_use]
+    pub fn world(&self) -> &'static str {
+        match self.component.kind() {
+            ProbeKind::Agent => "agent-probe",
+            ProbeKind::Chat { .. } => "chat-probe",
+        }
+    }
+}
+
+impl Origin {
+    const fn is_file(&self) -> bool {
+        match self {
+            Self::BuiltIn => false,
+            Self::File(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("built-in"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// What a component is for: there is at most one for each.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Agent,
+    Chat(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Agent => f.write_str("agents"),
+            Self::Chat(platform) => write!(f, "the platform {platform}"),
+        }
+    }
+}
+
+impl Place {
+    fn of(component: &Component) -> Self {
+        match component.kind() {
+            ProbeKind::Agent => Self::Agent,
+            ProbeKind::Chat { platform, .. } => Self::Chat(platform.clone()),
+        }
+    }
+}
+
+impl Components {
+    /// Compiles the built-in components and the `*.wasm` files of `dir`, on as many threads as there are processors.
+    /// Blocks. What cannot be loaded is in [`Self::refused`].
+    #[must_use]
+    pub fn load(sandbox: &Sandbox, dir: Option<&Path>) -> Self {
+        let mut refused = Vec::new();
+        let mut candidates = built_in();
+        if let Some(dir) = dir {
+            match files(dir) {
+                Ok(files) => candidates.extend(files),
+                Err(reason) => refused.push(Refused::folder(dir, reason)),
+            }
+        }
+        let mut loaded = Vec::new();
+        for result in compile(sandbox, &candidates) {
+            match result {
+                Ok(component) => loaded.push(component),
+                Err(reason) => refused.push(reason),
+            }
+        }
+        Self::settle(loaded, refused)
+    }
+
+    /// Gives each place to one component: a file before a built-in one, then by file name.
+    fn settle(mut loaded: Vec<Loaded>, mut refused: Vec<Refused>) -> Self {
+        loaded.sort_by(|a, b| {
+            (a.place(), !a.origin.is_file(), &a.origin).cmp(&(b.place(), !b.origin.is_file(), &b.origin))
+        });
+        let mut kept: Vec<Loaded> = Vec::new();
+        for candidate in loaded {
+            match kept.last() {
+                Some(holder) if holder.place() == candidate.place() => refused.push(candidate.beaten_by(holder)),
+                Some(_) | None => kept.push(candidate),
+            }
+        }
+        kept.sort_by(|a, b| a.name.cmp(&b.name));
+        refused.sort_by(|a, b| (&a.name, &a.origin).cmp(&(&b.name, &b.origin)));
+        Self { loaded: kept, refused }
+    }
+
+    /// The probe of agents.
+    #[must_use]
+    pub fn agent_probe(&self) -> Option<&Loaded> {
+        self.at(&Place::Agent)
+    }
+
+    /// The probe of this platform's channels.
+    #[must_use]
+    pub fn chat_probe(&self, platform: &str) -> Option<&Loaded> {
+        self.at(&Place::Chat(platform.to_owned()))
+    }
+
+    /// The components that run, by name.
+    #[must_use]
+    pub fn loaded(&self) -> &[Loaded] {
+        &self.loaded
+    }
+
+    /// The components that do not run, by name.
+    #[must_use]
+    pub fn refused(&self) -> &[Refused] {
+        &self.refused
+    }
+
+    /// What acceptance has to know of the platforms.
+    #[must_use]
+    pub fn platforms(&self) -> Platforms {
+        let mut platforms = Platforms::new();
+        for loaded in &self.loaded {
+            if let ProbeKind::Chat { platform, descriptor } = loaded.component.kind() {
+                platforms.insert(platform.clone(), descriptor.clone());
+            }
+        }
+        platforms
+    }
+
+    fn at(&self, place: &Place) -> Option<&Loaded> {
+        self.loaded.iter().find(|loaded| loaded.place() == *place)
+    }
+}
+
+impl Refused {
+    fn folder(dir: &Path, reason: String) -> Self {
+        Self { name: String::new(), origin: Origin::File(dir.to_owned()), reason }
+    }
+}
+
+/// A component that has not been compiled.
+struct Candidate {
+    name: String,
+    origin: Origin,
+}
+
+impl Candidate {
+    fn bytes(&self) -> Result<Cow<'static, [u8]>, String> {
+        match &self.origin {
+            Origin::BuiltIn => builtin::ALL
+                .iter()
+                .find(|built_in| built_in.name == self.name)
+                .map(|built_in| Cow::Borrowed(built_in.wasm))
+                .ok_or_else(|| "there is no built-in component of this name".to_owned()),
+            Origin::File(path) => fs::read(path).map(Cow::Owned).map_err(|error| format!("it cannot be read: {error}")),
+        }
+    }
+
+    fn load(&self, sandbox: &Sandbox) -> Result<Loaded, Refused> {
+        let refuse = |reason| Refused { name: self.name.clone(), origin: self.origin.clone(), reason };
+        let bytes = self.bytes().map_err(refuse)?;
+        let component = sandbox.load(&bytes).map_err(|error| refuse(error.to_string()))?;
+        Ok(Loaded { name: self.name.clone(), origin: self.origin.clone(), size: bytes.len(), component })
+    }
+}
+
+fn built_in() -> Vec<Candidate> {
+    builtin::ALL.iter().map(|built_in| Candidate { name: built_in.name.to_owned(), origin: Origin::BuiltIn }).collect()
+}
+
+/// The `*.wasm` files of the folder itself, by name. Names that begin with a dot are left out.
+fn files(dir: &Path) -> Result<Vec<Candidate>, String> {
+    let entries = fs::read_dir(dir).map_err(|error| format!("the folder cannot be read: {error}"))?;
+    let mut candidates = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| format!("the folder cannot be read: {error}"))?.path();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        if path.extension().is_some_and(|extension| extension == "wasm") && !stem.starts_with('.') {
+            candidates.push(Candidate { name: stem, origin: Origin::File(path) });
+        }
+    }
+    candidates.sort_by(|a, b| a.origin.cmp(&b.origin));
+    Ok(candidates)
+}
+
+/// Compiles on as many threads as there are processors, each of which takes the next candidate.
+fn compile(sandbox: &Sandbox, candidates: &[Candidate]) -> Vec<Result<Loaded, Refused>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(candidate) = candidates.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push(candidate.load(sandbox));
+        }
+        done
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(candidates.len());
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}

@@ -1,0 +1,69 @@
+//! Tables, aligned as kubectl aligns them.
+
+/// Blanks between two columns.
+const PADDING: usize = 3;
+/// The narrowest column, blanks included.
+const MIN_WIDTH: usize = 6;
+
+/// A table of these columns: each as wide as its widest cell, the last one without blanks after it.
+#[must_use]
+pub fn render(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut lines = vec![header.iter().map(|&name| name.to_owned()).collect::<Vec<String>>()];
+    lines.extend(rows.into_iter().map(|row| row.iter().map(|cell| printable(cell)).collect()));
+    let widths = widths(&lines);
+    lines.iter().map(|line| render_line(line, &widths)).collect()
+}
+
+/// How wide each column of these lines is, blanks included.
+#[must_use]
+pub fn widths(lines: &[Vec<String>]) -> Vec<usize> {
+    let mut widths: Vec<usize> = Vec::new();
+    for line in lines {
+        widths.resize(widths.len().max(line.len()), MIN_WIDTH);
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(cell.chars().count() + PADDING);
+        }
+    }
+    widths
+}
+
+fn render_line(line: &[String], widths: &[usize]) -> String {
+    let mut text = String::new();
+    for (column, cell) in line.iter().enumerate() {
+        text.push_str(cell);
+        if column + 1 < line.len() {
+            let blanks = widths[column].saturating_sub(cell.chars().count());
+            text.extend(std::iter::repeat_n(' ', blanks));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// A cell that stays in its line and cannot steer a terminal: what follows a line end is cut, control characters are
+/// escaped.
+fn printable(cell: &str) -> String {
+    let (first, cut) = match cell.find(['\n', '\r', '\u{c}']) {
+        Some(end) => (&cell[..end], "..."),
+        None => (cell, ""),
+    };
+    let escaped = first.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() });
+    escaped.chain([cut.to_owned()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell_and_three_blanks() {
+        let rows = [vec!["a".to_owned(), "läng".to_owned(), "x".to_owned()]];
+        assert_eq!(render(&["A", "B", "LAST"], rows), "A     B      LAST\na     läng   x\n");
+    }
+
+    #[test]
+    fn a_cell_cannot_leave_its_line_or_steer_the_terminal() {
+        assert_eq!(printable("one\ntwo"), "one...");
+        assert_eq!(printable("\u{1b}[31mred\u{7}"), "\\u{1b}[31mred\\u{7}");
+    }
+}
