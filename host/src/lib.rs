@@ -11,6 +11,7 @@ pub mod components;
 pub mod config;
 pub mod metrics;
 pub mod prober;
+pub mod pulse;
 pub mod secrets;
 pub mod source;
 pub mod store;
