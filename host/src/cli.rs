@@ -1,4 +1,167 @@
-//! The command line.
+//! The command line: one module a subcommand, each with `Args` and `run`.
+//!
+//! Subcommands write what they found to standard output, and what went wrong to standard error. What they print is
+//! made by plain functions, so that a test can compare it.
 
 pub mod check;
+pub mod components;
 pub mod crds;
+pub mod explain;
+pub mod table;
+
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// What `--help` says of exit codes.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  good
+  1  found something wrong: a problem, a failed case, with `status --wait`
+     a Binding that is not Ready
+  2  bad usage, or input that cannot be read
+  3  internal: the program or the machine failed";
+
+/// Joins chat channels to A2A agents, and says in each Binding's status whether it works.
+#[derive(Debug, Parser)]
+#[command(name = "agent-kourier", version, after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+    Explain(explain::Args),
+    Crds(crds::Args),
+    Components(components::Args),
+}
+
+impl Command {
+    fn run(self) -> Outcome {
+        match self {
+            Self::Check(args) => check::run(args).map_err(Failure::Internal),
+            Self::Crds(args) => crds::run(args).map_err(Failure::Internal),
+            Self::Explain(args) => explain::run(&args),
+            Self::Components(args) => components::run(&args),
+        }
+    }
+}
+
+/// Why a subcommand could not do its work.
+#[derive(Debug)]
+pub enum Failure {
+    /// The caller's: bad usage, or input that cannot be read.
+    Input(anyhow::Error),
+    /// The program's or the machine's.
+    Internal(anyhow::Error),
+}
+
+/// How a subcommand ends: `SUCCESS` when all is well, `FAILURE` when it did its work and found something wrong, or why
+/// it could not do its work.
+pub type Outcome = Result<ExitCode, Failure>;
+
+impl Failure {
+    /// A failure of the caller's, for `map_err`.
+    pub fn input(error: impl Into<anyhow::Error>) -> Self {
+        Self::Input(error.into())
+    }
+
+    /// A failure of the program's, for `map_err`.
+    pub fn internal(error: impl Into<anyhow::Error>) -> Self {
+        Self::Internal(error.into())
+    }
+
+    const fn code(&self) -> u8 {
+        match self {
+            Self::Input(_) => 2,
+            Self::Internal(_) => 3,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(error) | Self::Internal(error) => write!(f, "{error:#}"),
+        }
+    }
+}
+
+/// How a list is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Columns, for people.
+    #[default]
+    Table,
+    /// JSON, for programs.
+    Json,
+}
+
+/// Parses the command line, runs the subcommand and yields the exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    match Cli::parse().command.run() {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+/// Writes to standard output. A reader that has gone (`| head`) is not a failure.
+///
+/// # Errors
+///
+/// When standard output cannot be written for another reason.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::internal(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Prints a value as indented JSON with a line end.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::internal)?;
+    print(&format!("{text}\n"))
+}
+
+/// Runs a future to its end on a runtime of its own.
+///
+/// # Errors
+///
+/// When the runtime cannot be started, or what the future yields.
+pub fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::internal)?;
+    runtime.block_on(future)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_documents_every_exit_code() {
+        let help = Cli::command().render_long_help().to_string();
+        for line in EXIT_CODES.lines() {
+            assert!(help.contains(line.trim()), "{line} is missing from\n{help}");
+        }
+    }
+}
