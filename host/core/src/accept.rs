@@ -13,6 +13,7 @@ use crate::snapshot::{Meta, Object, Snapshot};
 use crate::url::BaseUrl;
 
 mod judge;
+mod outlook;
 mod peer;
 
 use judge::World;
@@ -76,6 +77,14 @@ pub struct Judged {
     pub refusal: Option<Refusal>,
     /// What is served, perhaps of an older generation; none when nothing is.
     pub served: Option<Served>,
+}
+
+impl Judged {
+    /// Whether this generation is what is served.
+    #[must_use]
+    pub fn serves(&self, generation: Generation) -> bool {
+        self.served.as_ref().is_some_and(|served| served.generation == generation)
+    }
 }
 
 /// Why a Binding was refused.
@@ -160,10 +169,11 @@ pub fn accept(snapshot: &Snapshot, last_good: &LastGood, rules: &Rules) -> Accep
     for object in by_age(&snapshot.bindings) {
         let key = &object.meta.key;
         let good = last_good.bindings.get(key).filter(|good| good.uid == object.meta.uid);
-        let Some(judged) = world.judge(object, good) else { continue };
-        if let Some(good) = newest_good(object, &judged, good) {
+        let judged = world.judge(object, good);
+        if let Some(good) = newest_good(object, judged.as_ref(), good) {
             accepted.last_good.bindings.insert(key.clone(), good);
         }
+        let Some(judged) = judged else { continue };
         accepted.bindings.insert(key.clone(), judged);
     }
     accepted.last_good.backends = world.backends.remember();
@@ -171,18 +181,21 @@ pub fn accept(snapshot: &Snapshot, last_good: &LastGood, rules: &Rules) -> Accep
     accepted
 }
 
-/// What to remember of a Binding: its newest spec if that is what is served, else what was remembered of it.
+/// What to remember of a Binding: its newest spec if that is what is served, else what was remembered of it. Of a
+/// Binding that went to another broker nothing: were it to come back, this broker would know an old spec only.
 fn newest_good(
     object: &Object<BindingSpec>,
-    judged: &Judged,
+    judged: Option<&Judged>,
     good: Option<&Good<BindingSpec>>,
 ) -> Option<Good<BindingSpec>> {
     let Meta { uid, generation, .. } = &object.meta;
-    match (&object.spec, &judged.served) {
-        (Ok(spec), Some(served)) if served.generation == *generation => {
+    match (&object.spec, judged) {
+        (Ok(_), None) => None,
+        (Ok(spec), Some(judged)) if judged.serves(*generation) => {
             Some(Good { uid: uid.clone(), generation: *generation, spec: spec.clone() })
         }
-        _ => good.cloned(),
+        // What cannot be read belongs where the remembered spec belongs, so that is kept whoever it is.
+        (Ok(_) | Err(_), _) => good.cloned(),
     }
 }
 

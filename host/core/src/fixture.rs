@@ -1,6 +1,7 @@
 //! Small worlds for the tests of this crate.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::{Value, json};
@@ -15,6 +16,11 @@ use crate::url::BaseUrl;
 
 /// The rules of the broker `default`: Slack, and a platform without an API base of its own; hosts as in a cluster.
 pub(crate) fn rules() -> Rules {
+    static RULES: LazyLock<Rules> = LazyLock::new(make_rules);
+    RULES.clone()
+}
+
+fn make_rules() -> Rules {
     let setting = |required, pattern: Option<&str>, summary: &str| Setting {
         required,
         pattern: pattern.map(|p| Regex::new(p).unwrap()),
@@ -65,10 +71,11 @@ pub(crate) fn key(text: &str) -> ObjectKey {
 pub(crate) fn with(mut base: Value, change: Value) -> Value {
     let (Some(base_members), Value::Object(change)) = (base.as_object_mut(), change) else { panic!("no objects") };
     for (name, value) in change {
-        match value {
-            Value::Null => base_members.remove(&name),
-            value => base_members.insert(name, value),
-        };
+        if value.is_null() {
+            base_members.remove(&name);
+        } else {
+            base_members.insert(name, value);
+        }
     }
     base
 }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::peer::{Found, Peer, PeerSpec, Peers};
-use super::{AgentPeer, ChatPeer, Good, Judged, LastGood, Refusal, Rules, Served, Used};
+use super::outlook::{Link, Outlook};
+use super::peer::{Found, Peers};
+use super::{AgentPeer, ChatPeer, Good, Judged, LastGood, Rules, Served};
 use crate::check;
-use crate::id::{Generation, Kind, ObjectKey};
-use crate::message::Message;
+use crate::id::{Generation, ObjectKey};
 use crate::object::{AgentBackendSpec, BindingSpec, ChatConnectionSpec, Reference};
 use crate::reason::AcceptedReason;
-use crate::rule::{LABEL, NAME};
 use crate::snapshot::{Object, Problem, Snapshot};
 use crate::url::BaseUrl;
 
@@ -31,17 +30,6 @@ enum Owner {
     Nobody,
     /// Another broker.
     Other,
-}
-
-/// What one spec of a Binding comes to.
-#[derive(Default)]
-struct Outlook {
-    /// The problems of each reason, in the page's order.
-    problems: Vec<(AcceptedReason, String)>,
-    /// Names for the log only.
-    log: Vec<String>,
-    /// What is served if this spec counts; none when it cannot be served.
-    served: Option<Served>,
 }
 
 impl<'a> World<'a> {
@@ -109,8 +97,8 @@ impl<'a> World<'a> {
         // Which generation runs is a broker's own memory: of a Binding that every broker answers for, all have to say
         // the same.
         let tells_running = !matches!(connection, Found::Nothing);
-        outlook.link(&Link::backend(key, &backend_key, tells_running), &backend);
-        outlook.link(&Link::connection(key, &connection_key), &connection);
+        outlook.link(&Link { binding: key, target: &backend_key, tells_running }, &backend);
+        outlook.link(&Link { binding: key, target: &connection_key, tells_running }, &connection);
         self.look_for_conflict(&mut outlook, key, spec, &connection);
         if self.owner(key, Some(spec)) == Owner::This && outlook.can_be_served() {
             outlook.served = self.serve(generation, spec, &backend, &connection);
@@ -136,14 +124,9 @@ impl<'a> World<'a> {
     ) {
         let Found::Peer(connection) = connection else { return };
         let channel = &spec.chat.channel;
-        let Some(winner) = self.held.get(&hold(&connection.meta.key, channel)) else { return };
-        let problem = if winner.namespace == key.namespace {
-            format!("already bound by Binding {}", winner.name)
-        } else {
-            outlook.log.push(format!("channel {channel} is held by Binding {winner}"));
-            "already bound by a Binding in another namespace".to_owned()
-        };
-        outlook.add(AcceptedReason::ChannelConflict, Problem::new("spec.chat.channel", problem).to_string());
+        if let Some(winner) = self.held.get(&hold(&connection.meta.key, channel)) {
+            outlook.conflict(key, winner, channel);
+        }
     }
 
     fn serve(
@@ -179,140 +162,6 @@ impl<'a> World<'a> {
             tls: running.tls.clone(),
         };
         Some(Served { generation, agent, chat })
-    }
-}
-
-impl<'a, S: PeerSpec> Found<'_, 'a, S> {
-    fn running(&self) -> Option<(Generation, &'a S)> {
-        match self {
-            Found::Peer(peer) => peer.running,
-            Found::Nothing | Found::Forbidden => None,
-        }
-    }
-
-    fn used(&self) -> Option<(Used, &'a S)> {
-        let Found::Peer(Peer { meta, running: Some((generation, spec)), .. }) = self else { return None };
-        Some((Used { key: meta.key.clone(), uid: meta.uid.clone(), generation: *generation }, *spec))
-    }
-}
-
-/// A Binding's reference, and the reasons of what may be wrong with it.
-struct Link<'k> {
-    path: &'static str,
-    kind: Kind,
-    not_found: AcceptedReason,
-    rejected: AcceptedReason,
-    binding: &'k ObjectKey,
-    target: &'k ObjectKey,
-    tells_running: bool,
-}
-
-impl<'k> Link<'k> {
-    const fn backend(binding: &'k ObjectKey, target: &'k ObjectKey, tells_running: bool) -> Self {
-        Self {
-            path: "spec.agent.backendRef",
-            kind: Kind::AgentBackend,
-            not_found: AcceptedReason::BackendNotFound,
-            rejected: AcceptedReason::BackendRejected,
-            binding,
-            target,
-            tells_running,
-        }
-    }
-
-    const fn connection(binding: &'k ObjectKey, target: &'k ObjectKey) -> Self {
-        Self {
-            path: "spec.chat.connectionRef",
-            kind: Kind::ChatConnection,
-            not_found: AcceptedReason::ConnectionNotFound,
-            rejected: AcceptedReason::ConnectionRejected,
-            binding,
-            target,
-            tells_running: true,
-        }
-    }
-
-    /// A reference that cannot be a name is not repeated.
-    fn not_found(&self) -> String {
-        let Self { kind, target, .. } = self;
-        if NAME.fault(&target.name).is_none() && LABEL.fault(&target.namespace).is_none() {
-            format!("there is no {kind} {target}, create it or mend the reference")
-        } else {
-            format!("names no {kind}")
-        }
-    }
-
-    fn forbidden(&self) -> String {
-        let Self { kind, binding, .. } = self;
-        let namespace = &binding.namespace;
-        format!(
-            "the {kind} is in another namespace and does not allow {namespace}, ask its owner to add that to allowedNamespaces"
-        )
-    }
-}
-
-impl Outlook {
-    fn unreadable(problems: &[Problem]) -> Self {
-        let mut outlook = Self::default();
-        for problem in problems {
-            outlook.add(AcceptedReason::InvalidSpec, problem.to_string());
-        }
-        outlook
-    }
-
-    fn add(&mut self, reason: AcceptedReason, problem: String) {
-        self.problems.push((reason, problem));
-    }
-
-    fn link<S: PeerSpec>(&mut self, link: &Link<'_>, found: &Found<'_, '_, S>) {
-        let (reason, what) = match found {
-            Found::Nothing => (link.not_found, link.not_found()),
-            Found::Forbidden => (AcceptedReason::NamespaceNotAllowed, link.forbidden()),
-            Found::Peer(peer) if peer.problems.is_empty() => return,
-            Found::Peer(peer) => return self.rejected(link, peer),
-        };
-        self.add(reason, Problem::new(link.path, what).to_string());
-    }
-
-    /// An object's own problems are told in its namespace only.
-    fn rejected<S>(&mut self, link: &Link<'_>, peer: &Peer<'_, S>) {
-        let kind = link.kind;
-        let mut what = match peer.running {
-            Some((running, _)) if link.tells_running => {
-                let newest = peer.meta.generation;
-                format!("generation {newest} of its {kind} is invalid, running generation {running}")
-            }
-            Some(_) | None => format!("its {kind} is invalid"),
-        };
-        let problems: Vec<String> = peer.problems.iter().map(ToString::to_string).collect();
-        let problems = problems.join("; ");
-        if link.target.namespace == link.binding.namespace {
-            what = format!("{what} ({problems})");
-        } else {
-            self.log.push(format!("{kind} {}: {problems}", link.target));
-        }
-        self.add(link.rejected, what);
-    }
-
-    /// Whether nothing is wrong but that a peer runs an older generation.
-    fn can_be_served(&self) -> bool {
-        let is_rejected =
-            |reason| matches!(reason, AcceptedReason::BackendRejected | AcceptedReason::ConnectionRejected);
-        self.problems.iter().all(|(reason, _)| is_rejected(*reason))
-    }
-
-    /// The refusal, if there is a problem. `serving`: the refused generation, and the older one that is served.
-    fn refusal(mut self, serving: Option<(Generation, Generation)>) -> Option<Refusal> {
-        self.problems.sort_by_key(|(reason, _)| *reason);
-        let (reason, _) = self.problems.first()?;
-        let reason = *reason;
-        let problems: Vec<String> = self.problems.into_iter().map(|(_, problem)| problem).collect();
-        let mut message = problems.join("; ");
-        if let Some((refused, served)) = serving {
-            message = format!("generation {refused} is invalid, serving generation {served}: {message}");
-        }
-        let log = (!self.log.is_empty()).then(|| self.log.join("; "));
-        Some(Refusal { reason, message: Message::new(&message), log })
     }
 }
 

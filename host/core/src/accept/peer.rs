@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use super::{Good, Rules};
+use super::{Good, Rules, Used};
 use crate::check;
 use crate::id::{Generation, Kind, ObjectKey, Uid};
 use crate::object::{AgentBackendSpec, ChatConnectionSpec, DEFAULT_BROKER};
+use crate::reason::AcceptedReason;
 use crate::rule::LABEL;
 use crate::snapshot::{Meta, Object, Problem};
 use crate::time::Timestamp;
@@ -15,6 +16,12 @@ use crate::time::Timestamp;
 pub(super) trait PeerSpec: Clone + Debug {
     /// The kind.
     const KIND: Kind;
+    /// The field of a Binding that names such an object.
+    const FIELD: &'static str;
+    /// The reason when there is no such object.
+    const NOT_FOUND: AcceptedReason;
+    /// The reason when the object is invalid.
+    const REJECTED: AcceptedReason;
     /// Every problem of the spec.
     fn problems(&self, rules: &Rules) -> Vec<Problem>;
     /// `spec.allowedNamespaces`.
@@ -23,6 +30,9 @@ pub(super) trait PeerSpec: Clone + Debug {
 
 impl PeerSpec for AgentBackendSpec {
     const KIND: Kind = Kind::AgentBackend;
+    const FIELD: &'static str = "spec.agent.backendRef";
+    const NOT_FOUND: AcceptedReason = AcceptedReason::BackendNotFound;
+    const REJECTED: AcceptedReason = AcceptedReason::BackendRejected;
 
     fn problems(&self, rules: &Rules) -> Vec<Problem> {
         check::backend(self, rules)
@@ -35,6 +45,9 @@ impl PeerSpec for AgentBackendSpec {
 
 impl PeerSpec for ChatConnectionSpec {
     const KIND: Kind = Kind::ChatConnection;
+    const FIELD: &'static str = "spec.chat.connectionRef";
+    const NOT_FOUND: AcceptedReason = AcceptedReason::ConnectionNotFound;
+    const REJECTED: AcceptedReason = AcceptedReason::ConnectionRejected;
 
     fn problems(&self, rules: &Rules) -> Vec<Problem> {
         check::connection(self, rules)
@@ -96,6 +109,22 @@ impl<'a, S: PeerSpec> Peers<'a, S> {
     /// The good specs to remember: of each object the newest if it is valid, else what was remembered.
     pub(super) fn remember(&self) -> BTreeMap<ObjectKey, Good<S>> {
         self.0.values().filter_map(|peer| Some((peer.meta.key.clone(), peer.remember()?))).collect()
+    }
+}
+
+impl<'a, S: PeerSpec> Found<'_, 'a, S> {
+    /// The generation that runs, if this Binding may use the object.
+    pub(super) fn running(&self) -> Option<(Generation, &'a S)> {
+        match self {
+            Found::Peer(peer) => peer.running,
+            Found::Nothing | Found::Forbidden => None,
+        }
+    }
+
+    /// The same, as it is served.
+    pub(super) fn used(&self) -> Option<(Used, &'a S)> {
+        let Found::Peer(Peer { meta, running: Some((generation, spec)), .. }) = self else { return None };
+        Some((Used { key: meta.key.clone(), uid: meta.uid.clone(), generation: *generation }, *spec))
     }
 }
 
