@@ -1,1 +1,3 @@
+//! What the integration tests stand on: peers that can be told what to be.
 
+pub mod slack;

@@ -1,0 +1,5 @@
+//! The integration tests: one binary, one module a subject.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod slack_fake;
