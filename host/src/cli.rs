@@ -7,6 +7,8 @@ pub mod check;
 pub mod components;
 pub mod crds;
 pub mod explain;
+pub mod probe;
+pub mod probe_test;
 pub mod table;
 
 use std::fmt;
@@ -38,6 +40,8 @@ enum Command {
     Explain(explain::Args),
     Crds(crds::Args),
     Components(components::Args),
+    #[command(subcommand)]
+    Probe(probe::Command),
 }
 
 impl Command {
@@ -47,6 +51,7 @@ impl Command {
             Self::Crds(args) => crds::run(args).map_err(Failure::Internal),
             Self::Explain(args) => explain::run(&args),
             Self::Components(args) => components::run(&args),
+            Self::Probe(command) => command.run(),
         }
     }
 }
