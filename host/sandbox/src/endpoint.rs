@@ -1,7 +1,9 @@
 //! The one peer of a run: where it is, what is trusted, which credential is added.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kourier_core::platform::CredentialPlace;
 use kourier_core::url::BaseUrl;
 
 use crate::secret::Secret;
@@ -51,6 +53,27 @@ pub enum Credential {
 }
 
 impl Credential {
+    /// `Authorization: Bearer SECRET`.
+    #[must_use]
+    pub fn bearer(secret: Secret) -> Self {
+        Self::Header { name: "authorization".to_owned(), prefix: "Bearer ".to_owned(), secret }
+    }
+
+    /// The secret in the place that a platform wants. `settings` are the connection's: one may be the user name.
+    #[must_use]
+    pub fn placed(place: &CredentialPlace, settings: &BTreeMap<String, String>, secret: Secret) -> Self {
+        match place {
+            CredentialPlace::Bearer => Self::bearer(secret),
+            CredentialPlace::Header { name, prefix } => {
+                Self::Header { name: name.clone(), prefix: prefix.clone(), secret }
+            }
+            CredentialPlace::Basic { setting } => {
+                Self::Basic { user: settings.get(setting).cloned().unwrap_or_default(), secret }
+            }
+            CredentialPlace::PathPrefix(prefix) => Self::PathPrefix { prefix: prefix.clone(), secret },
+        }
+    }
+
     /// The secret in it.
     #[must_use]
     pub const fn secret(&self) -> &Secret {
