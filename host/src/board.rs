@@ -1,1 +1,156 @@
+//! The board: the latest status of each Binding, for everyone who looks.
 //!
+//! It folds acceptance and the prober's results into conditions and keeps their times. With the configuration in
+//! files there is no object that holds a status, so the board is where it stands.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kourier_core::condition::{Assessment, Condition, Results, advance, assess};
+use kourier_core::id::ObjectKey;
+use kourier_core::reason::{ConditionType, Status};
+use kourier_core::snapshot::Meta;
+use kourier_core::time::Timestamp;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::api::{Binding, BindingList};
+use crate::clock;
+use crate::judge::Judgement;
+use crate::metrics::Metrics;
+use crate::pulse::Pulse;
+
+/// The loop's pulse when nothing wakes it.
+const LOOK: Duration = Duration::from_secs(1);
+/// From one new board to the next: a pass over many Bindings ends many probes in a second, and each board is whole.
+const GAP: Duration = Duration::from_millis(100);
+
+/// The status of every Binding at one point in time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Board {
+    /// By Binding, in the order of kubectl. One that another broker answers for has no conditions here.
+    pub rows: BTreeMap<ObjectKey, Row>,
+}
+
+/// One Binding and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Who it is.
+    pub meta: Meta,
+    /// `spec` as written.
+    pub written: Value,
+    /// What is so; none when this broker does not answer for the Binding.
+    pub assessment: Option<Assessment>,
+    /// The same with times; empty when this broker does not answer for the Binding.
+    pub conditions: Vec<Condition>,
+}
+
+/// A Binding whose Ready says something else than before.
+#[derive(Debug, PartialEq)]
+pub struct Turn<'a> {
+    /// The Binding.
+    pub key: &'a ObjectKey,
+    /// What Ready said; none when the Binding is new.
+    pub from: Option<&'a Condition>,
+    /// What it says now.
+    pub to: &'a Condition,
+}
+
+impl Board {
+    /// The board that follows this one. Conditions whose status did not change keep their times; a Binding that is gone
+    /// is dropped, and one that was made again starts anew.
+    #[must_use]
+    pub fn next(&self, judgement: &Judgement, results: &BTreeMap<ObjectKey, Results>, now: Timestamp) -> Self {
+        let reading = &judgement.reading;
+        let rows = reading.snapshot.bindings.iter().map(|object| {
+            let (meta, key) = (object.meta.clone(), &object.meta.key);
+            let standing = self.standing(&meta);
+            let judged = judgement.accepted.bindings.get(key).filter(|judged| judged.uid == meta.uid);
+            let assessment = judged.map(|judged| assess(judged, results.get(key), standing));
+            let conditions = assessment.as_ref().map(|assessment| advance(standing, assessment, now));
+            let written = reading.written.get(key).cloned().unwrap_or_default();
+            (key.clone(), Row { meta, written, assessment, conditions: conditions.unwrap_or_default() })
+        });
+        Self { rows: rows.collect() }
+    }
+
+    /// What Ready says otherwise than it did in `before`.
+    #[must_use]
+    pub fn turns<'a>(&'a self, before: &'a Self) -> Vec<Turn<'a>> {
+        let turn = |(key, row): (&'a ObjectKey, &'a Row)| {
+            let from = before.rows.get(key).filter(|old| old.meta.uid == row.meta.uid).and_then(Row::ready);
+            let to = row.ready()?;
+            let same = from.is_some_and(|from| (from.status, &from.reason) == (to.status, &to.reason));
+            (!same).then_some(Turn { key, from, to })
+        };
+        self.rows.iter().filter_map(turn).collect()
+    }
+
+    /// The Bindings as an API server would give them.
+    #[must_use]
+    pub fn list(&self) -> BindingList {
+        let binding = |row: &Row| Binding::new(&row.meta, row.written.clone(), &row.conditions);
+        BindingList::new(self.rows.values().map(binding).collect())
+    }
+
+    fn standing(&self, meta: &Meta) -> &[Condition] {
+        self.rows.get(&meta.key).filter(|row| row.meta.uid == meta.uid).map_or(&[], |row| &row.conditions)
+    }
+}
+
+impl Row {
+    fn ready(&self) -> Option<&Condition> {
+        self.conditions.iter().find(|condition| condition.kind == ConditionType::Ready)
+    }
+}
+
+/// Keeps the board until `shutdown` ends or nobody judges any more. `boards` is none before the configuration was first
+/// read.
+pub async fn run(
+    mut judgements: watch::Receiver<Option<Arc<Judgement>>>,
+    mut results: watch::Receiver<Arc<BTreeMap<ObjectKey, Results>>>,
+    boards: watch::Sender<Option<Arc<Board>>>,
+    (metrics, pulse): (Arc<Metrics>, Pulse),
+    shutdown: impl Future<Output = ()>,
+) {
+    let mut shutdown = pin!(shutdown);
+    let mut board = Arc::new(Board::default());
+    judgements.mark_changed();
+    loop {
+        pulse.beat();
+        tokio::select! {
+            biased;
+            () = &mut shutdown => return,
+            changed = judgements.changed() => if changed.is_err() { return },
+            Ok(()) = results.changed() => tokio::time::sleep(GAP).await,
+            () = tokio::time::sleep(LOOK) => continue,
+        }
+        let found = Arc::clone(&results.borrow_and_update());
+        let Some(judgement) = judgements.borrow_and_update().clone() else { continue };
+        let before = Arc::clone(&board);
+        let next = clock::blocking(move || Arc::new(before.next(&judgement, &found, clock::now()))).await;
+        report(&board, &next, &metrics);
+        boards.send_replace(Some(Arc::clone(&next)));
+        board = next;
+    }
+}
+
+fn report(before: &Board, now: &Board, metrics: &Metrics) {
+    metrics.count_conditions(now.rows.values().filter_map(|row| row.assessment.as_ref()));
+    for Turn { key, from, to } in now.turns(before) {
+        let was = from.map(|from| from.reason.as_str());
+        let (namespace, name) = (key.namespace.as_str(), key.name.as_str());
+        let (status, generation) = (to.status.as_str(), to.observed_generation.0);
+        if to.status == Status::False {
+            tracing::warn!(namespace, name, status, reason = to.reason, was, generation, "Ready: {}", to.message);
+        } else {
+            tracing::info!(namespace, name, status, reason = to.reason, was, generation, "Ready: {}", to.message);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

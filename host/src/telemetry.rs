@@ -1,1 +1,26 @@
+//! The log: one line an event, facts in fields.
 //!
+//! The event is the message. `cause` is why, for the operator alone: it may name what a status must not. What is
+//! absent: secrets, which no type of ours prints.
+
+use std::io;
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::config::{LogFormat, LogSettings};
+
+/// Starts the log, on standard error.
+///
+/// # Errors
+///
+/// When the level is not a filter, or a log was started before.
+pub fn init(settings: &LogSettings) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(&settings.level)?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    match settings.format {
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).finish().try_init()?,
+        LogFormat::Text => log.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).finish().try_init()?,
+    }
+    Ok(())
+}
