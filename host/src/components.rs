@@ -21,6 +21,10 @@ use kourier_sandbox::{Component, ProbeKind, Sandbox};
 
 use crate::builtin;
 
+mod listing;
+
+pub use listing::{Listing, LoadedEntry, RefusedEntry};
+
 /// The components of this broker.
 #[derive(Clone, Default)]
 pub struct Components {
@@ -225,7 +229,26 @@ impl Refused {
     }
 }
 
+/// Compiles one component: the built-in one of this name, or a file.
+///
+/// # Errors
+///
+/// When it is neither, or is refused.
+pub fn load_one(sandbox: &Sandbox, name_or_file: &str) -> anyhow::Result<Loaded> {
+    let known = built_in();
+    let candidate = known.iter().find(|candidate| candidate.name == name_or_file).cloned().unwrap_or_else(|| {
+        let path = PathBuf::from(name_or_file);
+        Candidate { name: stem(&path), origin: Origin::File(path) }
+    });
+    candidate.load(sandbox).map_err(|refused| {
+        let names: Vec<&str> = known.iter().map(|candidate| candidate.name.as_str()).collect();
+        let (reason, names) = (refused.reason, names.join(", "));
+        anyhow::anyhow!("{name_or_file}: {reason}; a component is a file, or one of the built-in ones: {names}")
+    })
+}
+
 /// A component that has not been compiled.
+#[derive(Clone)]
 struct Candidate {
     name: String,
     origin: Origin,
@@ -261,13 +284,17 @@ fn files(dir: &Path) -> Result<Vec<Candidate>, String> {
     let mut candidates = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| format!("the folder cannot be read: {error}"))?.path();
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = stem(&path);
         if path.extension().is_some_and(|extension| extension == "wasm") && !stem.starts_with('.') {
             candidates.push(Candidate { name: stem, origin: Origin::File(path) });
         }
     }
     candidates.sort_by(|a, b| a.origin.cmp(&b.origin));
     Ok(candidates)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Compiles on as many threads as there are processors, each of which takes the next candidate.
