@@ -8,23 +8,36 @@ const MIN_WIDTH: usize = 6;
 /// A table of these columns: each as wide as its widest cell, the last one without blanks after it.
 #[must_use]
 pub fn render(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let mut lines = vec![header.iter().map(|&name| name.to_owned()).collect::<Vec<String>>()];
-    lines.extend(rows.into_iter().map(|row| row.iter().map(|cell| printable(cell)).collect()));
-    let widths = widths(&lines);
-    lines.iter().map(|line| render_line(line, &widths)).collect()
+    Paper::new(header).lines(rows)
 }
 
-/// How wide each column of these lines is, blanks included.
-#[must_use]
-pub fn widths(lines: &[Vec<String>]) -> Vec<usize> {
-    let mut widths: Vec<usize> = Vec::new();
-    for line in lines {
-        widths.resize(widths.len().max(line.len()), MIN_WIDTH);
-        for (width, cell) in widths.iter_mut().zip(line) {
-            *width = (*width).max(cell.chars().count() + PADDING);
-        }
+/// A table to which lines are added: a column never gets narrower.
+#[derive(Debug)]
+pub struct Paper {
+    header: Option<Vec<String>>,
+    widths: Vec<usize>,
+}
+
+impl Paper {
+    /// A table of these columns, of which nothing has been printed.
+    #[must_use]
+    pub fn new(header: &[&str]) -> Self {
+        Self { header: Some(header.iter().map(|&name| name.to_owned()).collect()), widths: Vec::new() }
     }
-    widths
+
+    /// The text of these lines, and before the first ones of the header.
+    #[must_use]
+    pub fn lines(&mut self, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+        let rows = rows.into_iter().map(|row| row.iter().map(|cell| printable(cell)).collect());
+        let lines: Vec<Vec<String>> = self.header.take().into_iter().chain(rows).collect();
+        for line in &lines {
+            self.widths.resize(self.widths.len().max(line.len()), MIN_WIDTH);
+            for (width, cell) in self.widths.iter_mut().zip(line) {
+                *width = (*width).max(cell.chars().count() + PADDING);
+            }
+        }
+        lines.iter().map(|line| render_line(line, &self.widths)).collect()
+    }
 }
 
 fn render_line(line: &[String], widths: &[usize]) -> String {
