@@ -8,7 +8,9 @@ pub mod components;
 pub mod crds;
 pub mod explain;
 pub mod probe;
+pub mod probe_run;
 pub mod probe_test;
+pub mod status;
 pub mod table;
 
 use std::fmt;
@@ -37,11 +39,13 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
+    Status(status::Args),
+    /// Runs or tests one probe component by itself.
+    #[command(subcommand)]
+    Probe(probe::Command),
     Explain(explain::Args),
     Crds(crds::Args),
     Components(components::Args),
-    #[command(subcommand)]
-    Probe(probe::Command),
 }
 
 impl Command {
@@ -49,9 +53,10 @@ impl Command {
         match self {
             Self::Check(args) => check::run(args).map_err(Failure::Internal),
             Self::Crds(args) => crds::run(args).map_err(Failure::Internal),
+            Self::Status(args) => status::run(&args),
+            Self::Probe(command) => command.run(),
             Self::Explain(args) => explain::run(&args),
             Self::Components(args) => components::run(&args),
-            Self::Probe(command) => command.run(),
         }
     }
 }

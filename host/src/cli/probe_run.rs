@@ -1,0 +1,313 @@
+//! `agent-kourier probe run`: one component once, against a live peer.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{env, fs};
+
+use anyhow::{Context, anyhow, bail};
+use kourier_core::accept::Rules;
+use kourier_core::check;
+use kourier_core::egress::EgressRules;
+use kourier_core::object::{ChatConnectionSpec, DEFAULT_BROKER, SecretRef};
+use kourier_core::outcome::{Fault, Outcome as Ended};
+use kourier_core::platform::{Platform, Platforms};
+use kourier_core::reason::{BackendReason, ChannelReason, ConditionType, Status};
+use kourier_core::url::BaseUrl;
+use kourier_sandbox::connector::check_certificates;
+use kourier_sandbox::endpoint::Credential;
+use kourier_sandbox::{AgentTarget, ChatTarget, Connector, Endpoint, Limits, ProbeKind, Run, Sandbox, Secret, Trust};
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use crate::cases::case::Verdict;
+use crate::cli::{self, Failure, Format, Outcome};
+use crate::components::{self, Loaded};
+
+/// Run a probe component once, against a live peer.
+///
+/// Exit codes: 0 the verdict is ok, 1 it is another one, 2 the component or the peer cannot be used as given.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A built-in component's name, or a file.
+    component: String,
+    /// The agent's URL, or the base of the platform's API: without it, the platform's own.
+    #[arg(long)]
+    url: Option<String>,
+    /// The only place of an agent's card below the URL.
+    #[arg(long, value_name = "PATH")]
+    card_path: Option<String>,
+    /// The channel's id.
+    #[arg(long, value_name = "ID")]
+    channel: Option<String>,
+    /// A setting of the platform; may be given several times.
+    #[arg(long = "setting", value_name = "KEY=VALUE", value_parser = setting)]
+    settings: Vec<(String, String)>,
+    /// The file that holds the credential.
+    #[arg(long, value_name = "FILE", conflicts_with = "credential_env")]
+    credential_file: Option<PathBuf>,
+    /// The environment variable that holds the credential. It is never given as an argument: others could see it.
+    #[arg(long, value_name = "NAME")]
+    credential_env: Option<String>,
+    /// The header that carries an agent's credential, instead of `Authorization: Bearer`.
+    #[arg(long, value_name = "NAME")]
+    credential_header: Option<String>,
+    /// The file of the certificates (PEM) that are trusted instead of the system's.
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Let the probe reach this machine.
+    #[arg(long)]
+    allow_loopback: bool,
+    /// How to print it.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// How a run ended, for people and programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Report {
+    component: String,
+    digest: String,
+    /// In the words of the interface.
+    verdict: String,
+    /// The condition that the broker would write.
+    #[serde(rename = "type")]
+    condition: &'static str,
+    status: &'static str,
+    reason: &'static str,
+    message: String,
+    causes: Vec<String>,
+    advice: Vec<String>,
+    dropped_lines: u32,
+    requests: u32,
+    seconds: f64,
+    cpu_seconds: f64,
+}
+
+/// Runs the component and prints how it ended.
+///
+/// # Errors
+///
+/// When the component or what it is to check cannot be used.
+pub fn run(args: &Args) -> Outcome {
+    let limits = Limits::default();
+    let sandbox = Sandbox::new(limits.clone()).map_err(Failure::internal)?;
+    let component = components::load_one(&sandbox, &args.component).map_err(Failure::input)?;
+    let rules = EgressRules { allow_loopback: args.allow_loopback, ..EgressRules::default() };
+    let connector = Connector::new(rules, limits.body).map_err(Failure::internal)?;
+    let peer = endpoint(args, component.component.kind(), connector).map_err(Failure::input)?;
+    let report = cli::block_on(async { checked(args, &sandbox, &component, peer).await.map_err(Failure::input) })?;
+    match args.output {
+        Format::Json => cli::print_json(&report)?,
+        Format::Table => cli::print(&report.render())?,
+    }
+    let good = report.status == Status::True.as_str();
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn checked(args: &Args, sandbox: &Sandbox, component: &Loaded, peer: Endpoint) -> anyhow::Result<Report> {
+    match component.component.kind() {
+        ProbeKind::Agent => {
+            let target = AgentTarget { card_path: args.card_path.clone() };
+            let run = sandbox.check_agent(&component.component, target, peer).await;
+            Ok(Report::new(component, &run, (ConditionType::BackendReachable, said_of_agent)))
+        }
+        ProbeKind::Chat { platform, descriptor } => {
+            let channel = args.channel.clone().context("which channel? give --channel")?;
+            let settings: BTreeMap<String, String> = args.settings.iter().cloned().collect();
+            fits(args, (platform, descriptor), &channel)?;
+            let run = sandbox.check_chat(&component.component, ChatTarget { channel, settings }, peer).await;
+            Ok(Report::new(component, &run, (ConditionType::ChannelJoined, said_of_channel)))
+        }
+    }
+}
+
+/// What a run says: the verdict, the status, the reason, its meaning and its advice.
+type Said = (Verdict, Status, [&'static str; 3]);
+
+fn said_of_agent(ended: Ended<BackendReason>, fault: Option<Fault>) -> Said {
+    let reason = ended.reason;
+    (Verdict::of_agent(ended, fault), reason.status(), [reason.as_str(), reason.meaning(), reason.advice()])
+}
+
+fn said_of_channel(ended: Ended<ChannelReason>, fault: Option<Fault>) -> Said {
+    let reason = ended.reason;
+    (Verdict::of_chat(ended, fault), reason.status(), [reason.as_str(), reason.meaning(), reason.advice()])
+}
+
+impl Report {
+    fn new<R: Copy>(
+        component: &Loaded,
+        run: &Run<R>,
+        (condition, said): (ConditionType, fn(Ended<R>, Option<Fault>) -> Said),
+    ) -> Self {
+        let (verdict, status, [reason, meaning, advice]) = said(run.outcome, run.fault);
+        Self {
+            component: component.name.clone(),
+            digest: component.component.digest().to_owned(),
+            verdict: verdict.to_string(),
+            condition: condition.as_str(),
+            status: status.as_str(),
+            reason,
+            message: format!("{meaning} {advice}").trim_end().to_owned(),
+            causes: run.causes.clone(),
+            advice: run.advice.clone(),
+            dropped_lines: run.dropped,
+            requests: run.requests,
+            seconds: run.wall.as_secs_f64(),
+            cpu_seconds: run.cpu.as_secs_f64(),
+        }
+    }
+
+    fn render(&self) -> String {
+        let mut text = String::new();
+        let mut line = |name: &str, value: &str| {
+            let _ = writeln!(text, "{name:<10} {value}");
+        };
+        line("verdict", &self.verdict);
+        line("condition", &format!("{}={} {}", self.condition, self.status, self.reason));
+        line("message", &self.message);
+        self.causes.iter().for_each(|cause| line("cause", cause));
+        self.advice.iter().for_each(|advice| line("advice", advice));
+        if self.dropped_lines > 0 {
+            line("dropped", &format!("{} lines of the journal", self.dropped_lines));
+        }
+        line("requests", &self.requests.to_string());
+        let (wall, cpu) = (Duration::from_secs_f64(self.seconds), Duration::from_secs_f64(self.cpu_seconds));
+        line("took", &format!("{:.1} ms, of which {:.1} ms CPU", millis(wall), millis(cpu)));
+        text
+    }
+}
+
+fn millis(span: Duration) -> f64 {
+    span.as_secs_f64() * 1000.0
+}
+
+fn endpoint(args: &Args, kind: &ProbeKind, connector: Connector) -> anyhow::Result<Endpoint> {
+    let given = args.url.as_deref().map(BaseUrl::parse).transpose().map_err(|what| anyhow!("--url: {what}"))?;
+    let (base, absolute_name) = match (given, kind) {
+        (Some(url), _) => (url, false),
+        (None, ProbeKind::Agent) => bail!("where is the agent? give --url"),
+        (None, ProbeKind::Chat { descriptor, .. }) => {
+            let own = descriptor.default_url.clone().context("this platform has no URL of its own: give --url")?;
+            (own, true)
+        }
+    };
+    let trust = match &args.ca_file {
+        Some(file) => certificates(file).with_context(|| file.display().to_string())?,
+        None => Trust::System,
+    };
+    Ok(Endpoint { base, credential: credential(args, kind)?, trust, absolute_name, transport: Arc::new(connector) })
+}
+
+fn credential(args: &Args, kind: &ProbeKind) -> anyhow::Result<Option<Credential>> {
+    let secret = match (&args.credential_file, &args.credential_env) {
+        (Some(file), _) => usable(fs::read(file).map_err(Into::into)).with_context(|| file.display().to_string())?,
+        (None, Some(name)) => {
+            let value = env::var(name).map(String::into_bytes).map_err(Into::into);
+            usable(value).with_context(|| format!("the environment variable {name}"))?
+        }
+        (None, None) => match kind {
+            ProbeKind::Agent => return Ok(None),
+            ProbeKind::Chat { .. } => bail!("the bot's credential? give --credential-file or --credential-env"),
+        },
+    };
+    Ok(Some(placed(args, kind, secret)))
+}
+
+fn placed(args: &Args, kind: &ProbeKind, secret: Secret) -> Credential {
+    match (kind, &args.credential_header) {
+        (ProbeKind::Agent, None) => Credential::bearer(secret),
+        (ProbeKind::Agent, Some(name)) => {
+            Credential::Header { name: name.to_ascii_lowercase(), prefix: String::new(), secret }
+        }
+        (ProbeKind::Chat { descriptor, .. }, _) => {
+            let settings: BTreeMap<String, String> = args.settings.iter().cloned().collect();
+            Credential::placed(&descriptor.credential, &settings, secret)
+        }
+    }
+}
+
+/// Checks what a broker would check of the ChatConnection and the Binding's channel.
+fn fits(args: &Args, (name, platform): (&str, &Platform), channel: &str) -> anyhow::Result<()> {
+    if !platform.channel_pattern.is_match(channel) {
+        bail!("--channel: it is not an id of this platform: those match {}", platform.channel_pattern);
+    }
+    let rules = Rules {
+        broker: DEFAULT_BROKER.to_owned(),
+        platforms: Platforms::from([(name.to_owned(), platform.clone())]),
+        single_label_hosts: true,
+    };
+    let spec = ChatConnectionSpec {
+        platform: name.to_owned(),
+        broker: None,
+        url: args.url.clone(),
+        settings: args.settings.iter().cloned().collect(),
+        secret_ref: SecretRef { name: "credential".to_owned(), key: "token".to_owned() },
+        tls: None,
+        allowed_namespaces: Vec::new(),
+    };
+    let problems: Vec<String> = check::connection(&spec, &rules).iter().map(ToString::to_string).collect();
+    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
+}
+
+fn certificates(file: &Path) -> anyhow::Result<Trust> {
+    let pem = fs::read_to_string(file)?;
+    check_certificates(&pem).map_err(anyhow::Error::msg)?;
+    Ok(Trust::Only(pem.into()))
+}
+
+/// A credential as the broker takes it from a Secret: without one line end, and then not empty, without white space at
+/// an edge and without control characters.
+fn usable(bytes: anyhow::Result<Vec<u8>>) -> anyhow::Result<Secret> {
+    let text = Zeroizing::new(String::from_utf8(bytes?).map_err(|_| anyhow!("it is not text"))?);
+    let line = text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line));
+    if line.is_empty() || line.trim() != line || line.chars().any(char::is_control) {
+        bail!("it is empty, or has white space at an edge or a control character");
+    }
+    Ok(Secret::new(line.to_owned()))
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write it like teamId=T0001")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_told_in_one_line_a_fact() {
+        let report = Report {
+            component: "agent-card".to_owned(),
+            digest: "d".to_owned(),
+            verdict: "agent-not-found".to_owned(),
+            condition: "BackendReachable",
+            status: "False",
+            reason: "AgentNotFound",
+            message: "There is no agent card where one was looked for.".to_owned(),
+            causes: vec!["404 at /.well-known/agent-card.json".to_owned()],
+            advice: Vec::new(),
+            dropped_lines: 2,
+            requests: 2,
+            seconds: 0.0123,
+            cpu_seconds: 0.0004,
+        };
+        assert_eq!(
+            report.render(),
+            "\
+verdict    agent-not-found
+condition  BackendReachable=False AgentNotFound
+message    There is no agent card where one was looked for.
+cause      404 at /.well-known/agent-card.json
+dropped    2 lines of the journal
+requests   2
+took       12.3 ms, of which 0.4 ms CPU
+"
+        );
+    }
+}
