@@ -179,3 +179,6 @@ impl fmt::Display for Blame {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::fixture::{backend_spec, binding_spec, connection_spec, rules, with};
 
+mod schema;
+
 fn read<S: DeserializeOwned>(spec: Value) -> S {
     serde_json::from_value(spec).unwrap()
 }

@@ -1,14 +1,13 @@
 use std::sync::LazyLock;
 
-use proptest::prelude::*;
-use proptest::sample::select;
-
 use super::*;
 use crate::accept::{LastGood, Refusal, accept};
 use crate::fixture::{World, key, rules};
 use crate::id::Uid;
 
+mod properties;
 mod ready;
+mod times;
 
 const REFUSED: &str = "spec.agent.path: is wrong";
 
@@ -333,50 +332,6 @@ fn what_stands_of_a_refused_edit_is_taken_over_at_the_generation_served() {
 }
 
 #[test]
-fn a_transition_time_moves_with_the_status_only() {
-    let at = |case: Case, previous: &[Condition], now| advance(previous, &case.assess(), Timestamp(now));
-    let probed = |backend| Case::accepted(1).backend(1, backend).channel(1, ChannelReason::Ok);
-    let first = at(probed(BackendReason::Unreachable), &[], 10);
-    // Another reason and message, the same status.
-    let second = at(probed(BackendReason::AgentNotFound), &first, 20);
-    assert_eq!(second[1].reason, "AgentNotFound");
-    assert_eq!(second.iter().map(|c| c.last_transition_time.0).collect::<Vec<_>>(), [10, 10, 10, 10]);
-    let third = at(probed(BackendReason::Ok), &second, 30);
-    assert_eq!(third.iter().map(|c| c.last_transition_time.0).collect::<Vec<_>>(), [10, 30, 10, 30]);
-}
-
-#[test]
-fn a_condition_that_comes_back_after_not_being_served_has_a_new_time() {
-    let served = advance(&[], &Case::accepted(1).listed().assess(), Timestamp(10));
-    let refused = advance(&served, &Case::not_served(2).assess(), Timestamp(20));
-    let again = advance(&refused, &Case::accepted(3).listed().assess(), Timestamp(30));
-    assert_eq!(again.iter().map(|c| c.last_transition_time.0).collect::<Vec<_>>(), [30, 30, 30, 30]);
-    assert_eq!(refused.len(), 2);
-}
-
-#[test]
-fn the_same_words_are_the_same_whatever_their_times_and_order() {
-    let assessment = Case::accepted(1).backend(1, BackendReason::Ok).channel(1, ChannelReason::NotInChannel).assess();
-    let mut standing = advance(&[], &assessment, Timestamp(10));
-    assert!(same_words(&standing, &assessment));
-    standing.reverse();
-    standing[0].last_transition_time = Timestamp(99);
-    assert!(same_words(&standing, &assessment));
-    for change in [
-        (|c| c.status = Status::Unknown) as fn(&mut Condition),
-        |c| c.reason = "Other".into(),
-        |c| c.message.push('.'),
-        |c| c.observed_generation.0 += 1,
-    ] {
-        let mut changed = standing.clone();
-        change(&mut changed[1]);
-        assert!(!same_words(&changed, &assessment));
-    }
-    assert!(!same_words(&standing[1..], &assessment));
-    assert!(!same_words(&standing, &Case::not_served(1).assess()));
-}
-
-#[test]
 fn the_words_of_the_acceptance_are_the_words_of_accepted() {
     let mut world = World::new();
     world.binds("team-a/first", "C1").binds("team-a/b", "C1");
@@ -384,83 +339,4 @@ fn the_words_of_the_acceptance_are_the_words_of_accepted() {
     let words = assess(&judged, None, &[]).words();
     assert_eq!(words[0].message, "spec.chat.channel: already bound by Binding first");
     assert_eq!((words[0].reason.as_str(), words[1].reason.as_str()), ("ChannelConflict", "Accepted:ChannelConflict"));
-}
-
-fn condition() -> impl Strategy<Value = Condition> {
-    let kind = select(&ConditionType::ALL[..]);
-    let status = select(&[Status::True, Status::False, Status::Unknown][..]);
-    (kind, status, "[A-Z][a-z]{0,8}", 0..4i64, 0..100i64).prop_map(|(kind, status, reason, generation, time)| {
-        let message = String::new();
-        Words { kind, status, reason, message, observed_generation: Generation(generation) }.since(Timestamp(time))
-    })
-}
-
-fn case() -> impl Strategy<Value = Case> {
-    let base = select(&[Case::accepted as fn(i64) -> Case, Case::not_served, |g| Case::refused_edit(g + 1, g)][..]);
-    let backend = proptest::option::of((1..4i64, select(BackendReason::ALL)));
-    let channel = proptest::option::of((1..4i64, select(ChannelReason::ALL)));
-    let standing = proptest::collection::vec(condition(), 0..5);
-    (base, 1..4i64, any::<bool>(), backend, channel, standing).prop_map(
-        |(base, generation, is_listed, backend, channel, standing)| {
-            let mut case = base(generation);
-            if is_listed {
-                case = case.listed();
-            }
-            if let Some((generation, reason)) = backend {
-                case = case.backend(generation, reason);
-            }
-            if let Some((generation, reason)) = channel {
-                case = case.channel(generation, reason);
-            }
-            case.standing = standing;
-            case
-        },
-    )
-}
-
-proptest! {
-    #[test]
-    fn ready_is_true_when_and_only_when_every_other_condition_is_true(case in case()) {
-        let words = case.assess().words();
-        let (ready, others) = words.split_last().unwrap();
-        let all_are_true = others.iter().all(|words| words.status == Status::True);
-        if ready.reason == "Pending" {
-            // The bare Pending may stand before what it derives from was taken over.
-            prop_assert!(case.results.is_none());
-        } else {
-            prop_assert_eq!(ready.status == Status::True, all_are_true);
-        }
-    }
-
-    #[test]
-    fn a_condition_never_says_more_than_its_evidence(case in case()) {
-        let words = case.assess().words();
-        let (ready, others) = words.split_last().unwrap();
-        if case.judged.refusal.is_none() {
-            prop_assert_eq!(Some(ready.observed_generation), others.iter().map(|words| words.observed_generation).min());
-        }
-        prop_assert!(words.iter().all(|words| words.observed_generation <= case.judged.generation));
-    }
-
-    #[test]
-    fn a_time_stays_with_its_status_and_never_goes_back(case in case(), now in 0..100i64) {
-        let assessment = case.assess();
-        for condition in advance(&case.standing, &assessment, Timestamp(now)) {
-            match case.standing.iter().find(|before| before.kind == condition.kind) {
-                Some(before) if before.status == condition.status => {
-                    prop_assert_eq!(condition.last_transition_time, before.last_transition_time);
-                }
-                Some(before) => prop_assert!(condition.last_transition_time >= before.last_transition_time.max(Timestamp(now))),
-                None => prop_assert_eq!(condition.last_transition_time, Timestamp(now)),
-            }
-        }
-    }
-
-    #[test]
-    fn what_was_written_is_found_said(case in case(), now in 0..100i64) {
-        let assessment = case.assess();
-        let written = advance(&case.standing, &assessment, Timestamp(now));
-        prop_assert!(same_words(&written, &assessment));
-        prop_assert_eq!(advance(&written, &assessment, Timestamp(now + 7)), written);
-    }
 }
