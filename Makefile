@@ -1,0 +1,78 @@
+# What one runs here; .ci/run calls the same targets. Each installs what it lacks, outside the clone.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-kourier
+# Builds may share a target directory; the guests' goes beside it, so that no build compiles them twice.
+CARGO_TARGET_DIR ?= $(CURDIR)/target
+KOURIER_GUEST_TARGET_DIR ?= $(CARGO_TARGET_DIR)/guests
+export CARGO_TARGET_DIR KOURIER_GUEST_TARGET_DIR
+
+CARGO_DENY := 0.20.2
+WASM := wasm32-wasip2
+KOURIER := $(CARGO_TARGET_DIR)/debug/agent-kourier
+PROBES := agent-card slack
+
+.PHONY: help setup build fmt lint docs deny test cases demo bench crds clean toolchain agents
+
+help: ## Say what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 10
+
+setup: toolchain agents ## Install everything that the other targets need
+
+toolchain:
+	@command -v cargo >/dev/null || { echo "cargo is not installed: see https://rustup.rs"; exit 1; }
+	@rustc --print target-libdir --target $(WASM) | xargs test -d || rustup target add $(WASM)
+
+agents:
+	@tests/agents/setup >/dev/null
+
+build: toolchain ## Build the broker, with its probes, for this machine
+	cargo build --release --package agent-kourier
+
+fmt: toolchain ## Format all Rust
+	cargo fmt --all
+	cd probes && cargo fmt --all
+	cd tests/guests && cargo fmt --all
+
+lint: toolchain ## Check format and lints of all workspaces
+	cargo fmt --all --check
+	cd probes && cargo fmt --all --check
+	cd tests/guests && cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cd probes && CARGO_TARGET_DIR=$(KOURIER_GUEST_TARGET_DIR) cargo clippy --workspace --all-targets --locked -- -D warnings
+
+docs: toolchain ## Build the API docs, without a warning
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+deny: toolchain ## Check licences, bans and sources of all dependencies
+	@test -x $(CACHE)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny || { \
+	  echo "installing cargo-deny $(CARGO_DENY) (a few minutes, once)"; \
+	  cargo install --quiet --locked cargo-deny --version $(CARGO_DENY) --root $(CACHE)/cargo-deny-$(CARGO_DENY) \
+	    --target-dir $(CACHE)/cargo-deny-$(CARGO_DENY)/target; \
+	  rm -rf $(CACHE)/cargo-deny-$(CARGO_DENY)/target; }
+	$(CACHE)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny check licenses bans sources
+
+test: toolchain agents ## Run all tests and recorded cases, and count them
+	@tests/run
+
+cases: toolchain ## Run the recorded cases of the built-in probes
+	cargo build --package agent-kourier --locked
+	@for probe in $(PROBES); do $(KOURIER) probe test probes/$$probe/cases; done
+
+demo: toolchain agents ## See it work: real agents, a Slack, a platform of your own, and every reason
+	@echo "building the broker and the demo (minutes the first time)"
+	@cargo build --package agent-kourier --package suite --bin agent-kourier --bin demo --locked
+	@cargo run --quiet --package suite --bin demo --locked
+
+bench: toolchain ## Measure what a run of a probe costs
+	cargo bench --package kourier-sandbox --locked
+
+crds: toolchain ## Write the custom resource definitions that the Rust types make
+	cargo run --quiet --package agent-kourier --locked -- crds > deploy/crds/agentkourier.yaml
+
+clean: ## Remove what was built; what was installed stays in $(CACHE)
+	cargo clean
+	rm -rf $(KOURIER_GUEST_TARGET_DIR) probes/target tests/guests/target
