@@ -1,3 +1,4 @@
 //! What the integration tests stand on: peers that can be told what to be.
 
+pub mod agents;
 pub mod slack;
