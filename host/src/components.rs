@@ -43,6 +43,8 @@ pub struct Loaded {
     pub size: usize,
     /// The component.
     pub component: Component,
+    /// The built-in component whose place it has taken.
+    pub replaces: Option<String>,
 }
 
 /// A component that does not run.
@@ -59,10 +61,10 @@ pub struct Refused {
 /// Where a component came from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
+    /// A file of the components' directory. It comes first: it takes the place of a built-in component.
+    File(PathBuf),
     /// Embedded in this program.
     BuiltIn,
-    /// A file of the components' directory.
-    File(PathBuf),
 }
 
 impl Loaded {
@@ -79,13 +81,14 @@ impl Loaded {
         Place::of(&self.component)
     }
 
-    /// The refusal of this component, whose place `holder` has.
+    /// What decides who gets a place.
+    fn rank(&self) -> (Place, &Origin) {
+        (self.place(), &self.origin)
+    }
+
+    /// The refusal of this file, whose place another one has.
     fn beaten_by(&self, holder: &Self) -> Refused {
-        let (place, origin) = (self.place(), &holder.origin);
-        let reason = match self.origin {
-            Origin::BuiltIn => format!("replaced: {origin} probes {place}; remove that file to have this one back"),
-            Origin::File(_) => format!("{origin} already probes {place}: remove one of the two files"),
-        };
+        let reason = format!("{} already probes {}: remove one of the two files", holder.origin, self.place());
         Refused { name: self.name.clone(), origin: self.origin.clone(), reason }
     }
 
@@ -95,15 +98,6 @@ impl Loaded {
         match self.component.kind() {
             ProbeKind::Agent => "agent-probe",
             ProbeKind::Chat { .. } => "chat-probe",
-        }
-    }
-}
-
-impl Origin {
-    const fn is_file(&self) -> bool {
-        match self {
-            Self::BuiltIn => false,
-            Self::File(_) => true,
         }
     }
 }
@@ -167,13 +161,14 @@ impl Components {
 
     /// Gives each place to one component: a file before a built-in one, then by file name.
     fn settle(mut loaded: Vec<Loaded>, mut refused: Vec<Refused>) -> Self {
-        loaded.sort_by(|a, b| {
-            (a.place(), !a.origin.is_file(), &a.origin).cmp(&(b.place(), !b.origin.is_file(), &b.origin))
-        });
+        loaded.sort_by(|a, b| a.rank().cmp(&b.rank()));
         let mut kept: Vec<Loaded> = Vec::new();
         for candidate in loaded {
-            match kept.last() {
-                Some(holder) if holder.place() == candidate.place() => refused.push(candidate.beaten_by(holder)),
+            match kept.last_mut() {
+                Some(holder) if holder.place() == candidate.place() => match candidate.origin {
+                    Origin::BuiltIn => holder.replaces = Some(candidate.name),
+                    Origin::File(_) => refused.push(candidate.beaten_by(holder)),
+                },
                 Some(_) | None => kept.push(candidate),
             }
         }
@@ -216,6 +211,18 @@ impl Components {
             }
         }
         platforms
+    }
+
+    /// Logs what is loaded, and what is not and why.
+    pub fn report(&self) {
+        for loaded in &self.loaded {
+            let (platform, digest) = (loaded.platform(), loaded.component.digest());
+            let (origin, replaces) = (&loaded.origin, &loaded.replaces);
+            tracing::info!(component = loaded.name, platform, digest, %origin, replaces, "a probe is loaded");
+        }
+        for refused in &self.refused {
+            tracing::warn!(component = refused.name, origin = %refused.origin, cause = refused.reason, "a probe is refused");
+        }
     }
 
     fn at(&self, place: &Place) -> Option<&Loaded> {
@@ -270,7 +277,13 @@ impl Candidate {
         let refuse = |reason| Refused { name: self.name.clone(), origin: self.origin.clone(), reason };
         let bytes = self.bytes().map_err(refuse)?;
         let component = sandbox.load(&bytes).map_err(|error| refuse(error.to_string()))?;
-        Ok(Loaded { name: self.name.clone(), origin: self.origin.clone(), size: bytes.len(), component })
+        Ok(Loaded {
+            name: self.name.clone(),
+            origin: self.origin.clone(),
+            size: bytes.len(),
+            component,
+            replaces: None,
+        })
     }
 }
 

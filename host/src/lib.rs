@@ -18,3 +18,6 @@ pub mod secrets;
 pub mod source;
 pub mod store;
 pub mod telemetry;
+
+#[cfg(test)]
+mod committed;

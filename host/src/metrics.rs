@@ -331,3 +331,6 @@ struct RuleLabels {
 struct BuildLabels {
     version: &'static str,
 }
+
+#[cfg(test)]
+mod tests;

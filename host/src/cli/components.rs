@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use kourier_sandbox::{Limits, Sandbox};
 
 use crate::cli::{self, Failure, Format, Outcome, table};
-use crate::components::{Components, Listing};
+use crate::components::{Components, Listing, LoadedEntry};
 
 /// Lists the probe components that are loaded, and those that are refused and why.
 #[derive(Debug, clap::Args)]
@@ -42,7 +42,7 @@ fn render(listing: &Listing) -> String {
             entry.world.clone(),
             entry.digest.chars().take(12).collect(),
             entry.size.to_string(),
-            entry.origin.clone(),
+            origin(entry),
             entry.imports.join(","),
         ]
     });
@@ -55,4 +55,9 @@ fn render(listing: &Listing) -> String {
         text.push_str(&table::render(&["REFUSED", "ORIGIN", "WHY"], rows));
     }
     text
+}
+
+fn origin(entry: &LoadedEntry) -> String {
+    let replaces = entry.replaces.as_ref().map(|name| format!(" (replaces the built-in {name})"));
+    format!("{}{}", entry.origin, replaces.unwrap_or_default())
 }

@@ -179,6 +179,28 @@ ChannelJoined:ProbeTimeout  (the condition ChannelJoined is Unknown)
     }
 
     #[test]
+    fn the_page_of_the_reasons_is_what_explain_says() {
+        let mut page = String::from(
+            "# A Binding is not ready\n\n\
+             What each reason means and what to do about it: the words of the statuses themselves. \
+             `agent-kourier explain REASON` prints the same. This page is generated from the program.\n\n\
+             `Ready` is held back by the first condition that is not True, and its reason names it: \
+             `BackendReachable:AgentNotFound` is the reason `AgentNotFound` of `BackendReachable`. A status is \
+             Unknown where the broker could not tell.\n",
+        );
+        let entries = all();
+        for kind in ConditionType::ALL.map(ConditionType::as_str) {
+            let _ =
+                write!(page, "\n## {kind}\n\n| Reason | Status | What it means | What to do |\n|---|---|---|---|\n");
+            for entry in entries.iter().filter(|entry| entry.condition == kind) {
+                let Entry { reason, status, meaning, advice, .. } = entry;
+                let _ = writeln!(page, "| `{reason}` | {status} | {meaning} | {advice} |");
+            }
+        }
+        crate::committed::check("docs/reasons.md", &page);
+    }
+
+    #[test]
     fn a_reason_is_found_as_ready_spells_it_and_in_any_case() {
         let cases = [
             ("Accepted:ChannelConflict", vec!["Accepted:ChannelConflict"]),

@@ -26,6 +26,8 @@ pub struct LoadedEntry {
     pub digest: String,
     /// Where it came from.
     pub origin: String,
+    /// The built-in component whose place it has taken.
+    pub replaces: Option<String>,
     /// The file's size in bytes.
     pub size: usize,
     /// The interfaces that it imports.
@@ -64,6 +66,7 @@ impl LoadedEntry {
             world: loaded.world().to_owned(),
             digest: loaded.component.digest().to_owned(),
             origin: loaded.origin.to_string(),
+            replaces: loaded.replaces.clone(),
             size: loaded.size,
             imports: loaded.component.imports().to_vec(),
         }
