@@ -71,7 +71,8 @@ pub struct Condition {
     pub observed_generation: Generation,
 }
 
-/// What one condition says, without its time, as written. Two conditions that say the same differ in their times only.
+/// What one condition says, without its time, as written. Two conditions with the same words differ in their times only;
+/// sorted, they are in the fixed order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Words {
     /// `type`.
@@ -127,14 +128,6 @@ pub fn advance(previous: &[Condition], assessment: &Assessment, now: Timestamp) 
         words.since(time)
     };
     assessment.words().into_iter().map(stamp).collect()
-}
-
-/// Whether the conditions that stand say what the assessment says, whatever their times and their order.
-#[must_use]
-pub fn same_words(standing: &[Condition], assessment: &Assessment) -> bool {
-    let mut standing: Vec<Words> = standing.iter().map(Condition::words).collect();
-    standing.sort();
-    standing == assessment.words()
 }
 
 impl Assessment {

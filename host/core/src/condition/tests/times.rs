@@ -28,10 +28,10 @@ fn a_condition_that_comes_back_after_not_being_served_has_a_new_time() {
 fn the_same_words_are_the_same_whatever_their_times_and_order() {
     let assessment = Case::accepted(1).backend(1, BackendReason::Ok).channel(1, ChannelReason::NotInChannel).assess();
     let mut standing = advance(&[], &assessment, Timestamp(10));
-    assert!(same_words(&standing, &assessment));
+    assert_eq!(said(&standing), assessment.words());
     standing.reverse();
     standing[0].last_transition_time = Timestamp(99);
-    assert!(same_words(&standing, &assessment));
+    assert_eq!(said(&standing), assessment.words());
     for change in [
         (|c| c.status = Status::Unknown) as fn(&mut Condition),
         |c| c.reason = "Other".into(),
@@ -40,8 +40,8 @@ fn the_same_words_are_the_same_whatever_their_times_and_order() {
     ] {
         let mut changed = standing.clone();
         change(&mut changed[1]);
-        assert!(!same_words(&changed, &assessment));
+        assert_ne!(said(&changed), assessment.words());
     }
-    assert!(!same_words(&standing[1..], &assessment));
-    assert!(!same_words(&standing, &Case::not_served(1).assess()));
+    assert_ne!(said(&standing[1..]), assessment.words());
+    assert_ne!(said(&standing), Case::not_served(1).assess().words());
 }
