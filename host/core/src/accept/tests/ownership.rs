@@ -33,6 +33,16 @@ fn a_binding_that_went_to_another_broker_and_came_back_is_not_served_by_an_old_s
 }
 
 #[test]
+fn a_last_good_spec_on_a_connection_that_went_to_another_broker_does_not_stand() {
+    let mut world = World::new();
+    world.connection("team-a/other", connection_spec()).binds("team-a/b", "C1").accept();
+    world.binding("team-a/b", binding_spec("nowhere", "other", "C1"));
+    assert!(told(&world.judge("team-a/b")).ends_with("serves 1 on 1/1"));
+    world.connection("team-a/chat", with(connection_spec(), json!({"broker": "other"})));
+    assert!(told(&world.judge("team-a/b")).ends_with("not served"));
+}
+
+#[test]
 fn every_broker_answers_for_a_binding_without_a_connection_with_the_same_words() {
     let mut world = World::new();
     world.binds("team-a/old", "C1").accept();
