@@ -15,6 +15,9 @@ pub trait AgentProbe {
 #[macro_export]
 macro_rules! export_agent_probe {
     ($probe:ty) => {
+        const _: fn($crate::agent::Target) -> $crate::agent::Verdict = <$probe as $crate::agent::AgentProbe>::check;
+
+        #[cfg(target_arch = "wasm32")]
         const _: () = {
             struct Export;
 
@@ -24,7 +27,6 @@ macro_rules! export_agent_probe {
                 }
             }
 
-            #[cfg(target_arch = "wasm32")]
     $crate::export::agent_world::export_agent_world!(Export with_types_in $crate::export::agent_world);
         };
     };

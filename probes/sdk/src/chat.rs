@@ -20,6 +20,10 @@ pub trait ChatProbe {
 #[macro_export]
 macro_rules! export_chat_probe {
     ($probe:ty) => {
+        const _: fn() -> $crate::chat::Descriptor = <$probe as $crate::chat::ChatProbe>::describe;
+        const _: fn($crate::chat::Target) -> $crate::chat::Verdict = <$probe as $crate::chat::ChatProbe>::check;
+
+        #[cfg(target_arch = "wasm32")]
         const _: () = {
             struct Export;
 
@@ -33,7 +37,6 @@ macro_rules! export_chat_probe {
                 }
             }
 
-            #[cfg(target_arch = "wasm32")]
     $crate::export::chat_world::export_chat_world!(Export with_types_in $crate::export::chat_world);
         };
     };
