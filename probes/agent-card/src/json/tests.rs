@@ -1,0 +1,194 @@
+use alloc::format;
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+
+fn skim(bytes: &[u8]) -> Step {
+    let mut reader = Reader::new(bytes)?;
+    reader.skip()?;
+    reader.end()
+}
+
+/// The names and string values of a text's outermost object.
+fn strings(text: &str) -> Vec<(String, Option<String>)> {
+    let mut reader = Reader::new(text.as_bytes()).unwrap();
+    let mut members = Vec::new();
+    let is_object = reader.object(&mut |reader, name| {
+        let value = reader.string()?;
+        members.push((name.decode().into_owned(), value.map(|value| value.decode().into_owned())));
+        Ok(())
+    });
+    assert!(is_object.unwrap() && reader.end().is_ok(), "{text}");
+    members
+}
+
+#[test]
+fn a_string_means_what_its_escapes_say() {
+    let text =
+        r#" { "na\u006de" : "a\"\\\/\b\f\n\r\t\u00e9\uD83D\uDE00z" , "n":null,"o" : {"x":[1,{"y":"z"}]}, "e":"" } "#;
+    let want = [("name", Some("a\"\\/\u{8}\u{c}\n\r\t\u{e9}\u{1f600}z")), ("n", None), ("o", None), ("e", Some(""))];
+    assert_eq!(strings(text), want.map(|(name, value)| (name.into(), value.map(String::from))));
+}
+
+#[test]
+fn a_byte_order_mark_is_allowed_once_and_only_first() {
+    assert!(skim("\u{feff}{}".as_bytes()).is_ok());
+    assert!(skim("\u{feff}\u{feff}{}".as_bytes()).is_err());
+    assert!(skim("{}\u{feff}".as_bytes()).is_err());
+}
+
+#[test]
+fn what_is_no_json_is_refused() {
+    let wrong = [
+        "",
+        " ",
+        "{",
+        "}",
+        "[",
+        "{]",
+        "[}",
+        "{}}",
+        "{} {}",
+        "nul",
+        "nulll",
+        "True",
+        "'a'",
+        "\"",
+        "\"\\\"",
+        "\"\\x\"",
+        "\"\\u12\"",
+        "\"\\u12g4\"",
+        "\"\u{1}\"",
+        "\"a\nb\"",
+        "[1,]",
+        "[,1]",
+        "[1 2]",
+        "{,}",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{\"a\" 1}",
+        "{a:1}",
+        "{1:1}",
+        "01",
+        "-",
+        "+1",
+        "1.",
+        ".5",
+        "1e",
+        "1e+",
+        "0x1",
+        "NaN",
+        "// x\n{}",
+        "{}\0",
+        "<html>",
+    ];
+    for text in wrong {
+        let error = skim(text.as_bytes()).unwrap_err();
+        assert!(matches!(error.problem, Problem::Syntax), "{text:?}: {error}");
+        assert!(serde_json::from_str::<Value>(text).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn half_a_surrogate_pair_is_refused_wherever_it_stands() {
+    for half in [r"\ud800", r"\udc00", r"\ud800x", r"\ud800\u0041", r"\udc00\ud800", r"\uD83D\n"] {
+        for text in [format!("\"{half}\""), format!("{{\"{half}\":1}}"), format!("[[\"{half}\"]]")] {
+            assert_eq!(skim(text.as_bytes()).unwrap_err().problem, Problem::LoneSurrogate, "{text}");
+        }
+    }
+}
+
+#[test]
+fn other_encodings_are_refused() {
+    let utf16: Vec<u8> = "{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(skim(&utf16).is_err());
+    assert_eq!(skim(b"{\"a\":\"\xff\"}").unwrap_err().problem, Problem::NotUtf8);
+    assert_eq!(skim(b"\"\xed\xa0\x80\"").unwrap_err().problem, Problem::NotUtf8);
+}
+
+#[test]
+fn nesting_ends_at_a_fixed_depth() {
+    let nested = |open: &str, close: &str, depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
+    let depth = usize::from(MAX_DEPTH);
+    for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
+        let fits = depth / open.matches(['[', '{']).count();
+        assert!(skim(nested(open, close, fits).as_bytes()).is_ok());
+        assert_eq!(skim(nested(open, close, fits + 1).as_bytes()).unwrap_err().problem, Problem::TooDeep);
+        assert_eq!(skim(open.repeat(100_000).as_bytes()).unwrap_err().problem, Problem::TooDeep);
+    }
+    // Siblings are not nested.
+    assert!(skim(format!("[{}1]", "[],{},".repeat(1000)).as_bytes()).is_ok());
+}
+
+/// Texts that look like JSON, many of them broken.
+fn almost_json() -> impl Strategy<Value = String> {
+    let token = prop::sample::select(Vec::from([
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\"a\"",
+        "\"\\u00e9\"",
+        "\"\\ud83d\\ude00\"",
+        "\"\\ud83d\"",
+        "\"\\",
+        "\"",
+        "1",
+        "-0.5e3",
+        "01",
+        "true",
+        "null",
+        " ",
+        "\u{e9}",
+        "{\"a\":1}",
+        "[1,2]",
+    ]));
+    prop::collection::vec(token, 0..24).prop_map(|tokens| tokens.concat())
+}
+
+/// Values, to be printed and read again.
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(6, 64, 8, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
+            prop::collection::btree_map(any::<String>(), inner, 0..8).prop_map(|map| map.into_iter().collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = skim(&bytes);
+    }
+
+    #[test]
+    fn it_accepts_what_serde_json_accepts(text in almost_json()) {
+        prop_assert_eq!(skim(text.as_bytes()).is_ok(), serde_json::from_str::<Value>(&text).is_ok(), "{}", text);
+    }
+
+    #[test]
+    fn every_printed_value_is_accepted(value in json()) {
+        prop_assert!(skim(value.to_string().as_bytes()).is_ok());
+        prop_assert!(skim(serde_json::to_string_pretty(&value).unwrap().as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn every_printed_string_is_read_as_it_was(value in any::<String>()) {
+        let text = format!("{{\"a\":{}}}", Value::from(value.as_str()));
+        prop_assert_eq!(strings(&text), [("a".into(), Some(value))]);
+    }
+}
