@@ -12,21 +12,6 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAcces
 /// would not fit into a path.
 const TEXT: usize = 1024;
 
-/// The names of all members that are read.
-const NAMES: [&str; 11] = [
-    "ok",
-    "error",
-    "needed",
-    "channel",
-    "channels",
-    "response_metadata",
-    "next_cursor",
-    "id",
-    "is_archived",
-    "is_member",
-    "is_im",
-];
-
 /// What was read of a body.
 ///
 /// A member that stands twice counts as it stands last.
@@ -120,8 +105,8 @@ macro_rules! no_scalars {
 
 /// An object of which some members are read.
 trait Members {
-    /// Reads the value of the member `name`.
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
+    /// Reads the value of this member, or skips it.
+    fn member<'de, A: MapAccess<'de>>(&mut self, member: Known, map: &mut A) -> Result<(), A::Error>;
 }
 
 /// Reads an object into `T`; a value of another type is skipped. Yields whether it was an object.
@@ -141,7 +126,7 @@ impl<'de, T: Members> Visitor<'de> for Object<'_, T> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
         while let Some(Name(name)) = map.next_key()? {
             match name {
-                Some(name) => self.0.member(name, &mut map)?,
+                Some(member) => self.0.member(member, &mut map)?,
                 None => skip(&mut map)?,
             }
         }
@@ -160,8 +145,24 @@ fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
     map.next_value::<IgnoredAny>().map(|_| ())
 }
 
+/// A member that is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Ok,
+    Error,
+    Needed,
+    Channel,
+    Channels,
+    Metadata,
+    NextCursor,
+    Id,
+    IsArchived,
+    IsMember,
+    IsIm,
+}
+
 /// The name of a member, if it is one that is read: no name is copied.
-struct Name(Option<&'static str>);
+struct Name(Option<Known>);
 
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -174,7 +175,20 @@ impl<'de> Deserialize<'de> for Name {
             }
 
             fn visit_str<E>(self, name: &str) -> Result<Name, E> {
-                Ok(Name(NAMES.into_iter().find(|known| *known == name)))
+                Ok(Name(match name {
+                    "ok" => Some(Known::Ok),
+                    "error" => Some(Known::Error),
+                    "needed" => Some(Known::Needed),
+                    "channel" => Some(Known::Channel),
+                    "channels" => Some(Known::Channels),
+                    "response_metadata" => Some(Known::Metadata),
+                    "next_cursor" => Some(Known::NextCursor),
+                    "id" => Some(Known::Id),
+                    "is_archived" => Some(Known::IsArchived),
+                    "is_member" => Some(Known::IsMember),
+                    "is_im" => Some(Known::IsIm),
+                    _ => None,
+                }))
             }
         }
         deserializer.deserialize_str(Names)
@@ -187,21 +201,21 @@ struct Document<'a> {
 }
 
 impl Members for Document<'_> {
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "ok" => self.answer.ok = map.next_value::<Scalar>()?.flag(),
-            "error" => self.answer.error = map.next_value::<Scalar>()?.text(),
-            "needed" => self.answer.needed = map.next_value::<Scalar>()?.text(),
-            "channel" => {
+    fn member<'de, A: MapAccess<'de>>(&mut self, member: Known, map: &mut A) -> Result<(), A::Error> {
+        match member {
+            Known::Ok => self.answer.ok = map.next_value::<Scalar>()?.flag(),
+            Known::Error => self.answer.error = map.next_value::<Scalar>()?.text(),
+            Known::Needed => self.answer.needed = map.next_value::<Scalar>()?.text(),
+            Known::Channel => {
                 let mut channel = Conversation::default();
                 let found = map.next_value_seed(Object(&mut channel))?;
                 self.answer.channel = found.then_some(channel);
             }
-            "channels" => {
+            Known::Channels => {
                 let list = List { wanted: self.wanted, found: &mut self.answer.listed };
                 self.answer.has_list = map.next_value_seed(list)?;
             }
-            "response_metadata" => {
+            Known::Metadata => {
                 map.next_value_seed(Object(&mut self.answer.cursor))?;
             }
             _ => skip(map)?,
@@ -211,8 +225,8 @@ impl Members for Document<'_> {
 }
 
 impl Members for Cursor {
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        if name != "next_cursor" {
+    fn member<'de, A: MapAccess<'de>>(&mut self, member: Known, map: &mut A) -> Result<(), A::Error> {
+        if member != Known::NextCursor {
             return skip(map);
         }
         *self = match map.next_value::<Scalar>()? {
@@ -226,12 +240,12 @@ impl Members for Cursor {
 }
 
 impl Members for Conversation {
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "id" => self.id = map.next_value::<Scalar>()?.text(),
-            "is_archived" => self.is_archived = map.next_value::<Scalar>()?.flag(),
-            "is_member" => self.is_member = map.next_value::<Scalar>()?.flag(),
-            "is_im" => self.is_im = map.next_value::<Scalar>()?.flag(),
+    fn member<'de, A: MapAccess<'de>>(&mut self, member: Known, map: &mut A) -> Result<(), A::Error> {
+        match member {
+            Known::Id => self.id = map.next_value::<Scalar>()?.text(),
+            Known::IsArchived => self.is_archived = map.next_value::<Scalar>()?.flag(),
+            Known::IsMember => self.is_member = map.next_value::<Scalar>()?.flag(),
+            Known::IsIm => self.is_im = map.next_value::<Scalar>()?.flag(),
             _ => skip(map)?,
         }
         Ok(())
