@@ -81,12 +81,4 @@ impl Credential {
             Self::Header { secret, .. } | Self::Basic { secret, .. } | Self::PathPrefix { secret, .. } => secret,
         }
     }
-
-    /// The user name that goes with it.
-    pub(crate) fn user(&self) -> Option<&str> {
-        match self {
-            Self::Basic { user, .. } => Some(user),
-            Self::Header { .. } | Self::PathPrefix { .. } => None,
-        }
-    }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Guest {
     pub(crate) network: Option<Handle>,
     /// When the run is cut.
     pub(crate) deadline: Instant,
+    /// The guest was told that the run has no time left for a request.
+    pub(crate) told_late: bool,
 }
 
 impl endpoint::Host for Guest {
@@ -74,21 +76,24 @@ impl journal::Host for Guest {
 }
 
 impl Guest {
-    /// Sends, apart from the guests' own threads.
-    async fn exchange(&self, transport: Arc<dyn Transport>, request: HttpRequest) -> Result<HttpResponse, Failure> {
+    /// Sends, apart from the guests' own threads. Once the guest was told that the run has no time left, a further
+    /// request waits for the run's end: a guest that asks on does not spin meanwhile.
+    async fn exchange(&mut self, transport: Arc<dyn Transport>, request: HttpRequest) -> Result<HttpResponse, Failure> {
         let now = Instant::now();
         let last = self.deadline.checked_sub(self.limits.reserve).unwrap_or(now);
         let deadline = last.min(now + self.limits.request);
-        if deadline <= now {
-            return Err(Failure::TimedOut);
+        if self.told_late {
+            std::future::pending::<()>().await;
         }
         let network = self.network.clone().ok_or_else(|| Failure::Host("no runtime for requests".to_owned()))?;
-        let task = Task::spawn(&network, async move { transport.send(request, deadline).await });
-        match timeout_at(deadline, task).await {
-            Ok(Some(answer)) => answer,
-            Ok(None) => Err(Failure::Host("the task of a request ended early".to_owned())),
-            Err(_) => Err(Failure::TimedOut),
-        }
+        let answer = if deadline > now {
+            let task = Task::spawn(&network, async move { transport.send(request, deadline).await });
+            timeout_at(deadline, task).await.unwrap_or(Some(Err(Failure::TimedOut)))
+        } else {
+            Some(Err(Failure::TimedOut))
+        };
+        self.told_late = Instant::now() >= last;
+        answer.unwrap_or_else(|| Err(Failure::Host("the task of a request ended early".to_owned())))
     }
 
     /// What the guest is told of an answer; the log is told the rest.

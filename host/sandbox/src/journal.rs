@@ -2,15 +2,8 @@
 
 use std::fmt::Write as _;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use zeroize::Zeroizing;
-
 use crate::limits::Limits;
-use crate::secret::Secret;
-
-/// What stands where a secret was.
-const MASK: &str = "[masked]";
+use crate::mask::{MASK, Mask};
 
 /// How a guest's panic handler begins its line: the SDK's, and std's.
 const PANIC: [&str; 3] = ["panic at ", "panic: ", "panicked at "];
@@ -23,7 +16,7 @@ pub(crate) struct Journal {
     lines_left: usize,
     host_lines_left: usize,
     line_limit: usize,
-    masked: Vec<Zeroizing<String>>,
+    mask: Mask,
     /// A line said that the guest panicked.
     pub(crate) panicked: bool,
     pub(crate) causes: Vec<String>,
@@ -32,26 +25,18 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    /// A journal in which this is masked.
+    pub(crate) fn new(limits: &Limits, mask: Mask) -> Self {
         Self {
             lines_left: limits.journal_lines,
             host_lines_left: HOST_LINES,
             line_limit: limits.journal_line,
-            masked: Vec::new(),
+            mask,
             panicked: false,
             causes: Vec::new(),
             advice: Vec::new(),
             dropped: 0,
         }
-    }
-
-    /// Masks this secret from now on, in the forms in which a peer or a probe may repeat it. `user` is the user name
-    /// that goes with it, if there is one.
-    pub(crate) fn mask(&mut self, secret: &Secret, user: Option<&str>) {
-        self.masked = spellings(secret.expose(), user);
-        // The longest first: a shorter one may be its beginning.
-        self.masked.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        self.masked.dedup();
     }
 
     /// The guest's cause. A panic is heard even when the guest has used up its lines.
@@ -95,9 +80,9 @@ impl Journal {
             if line.len() + '…'.len_utf8() <= self.line_limit {
                 fits = line.len();
             }
-            if let Some(secret) = self.masked.iter().find(|secret| rest.starts_with(secret.as_str())) {
+            if let Some(length) = self.mask.length_at(rest) {
                 line.push_str(MASK);
-                rest = &rest[secret.len()..];
+                rest = &rest[length..];
             } else {
                 push_escaped(&mut line, next);
                 rest = &rest[next.len_utf8()..];
@@ -130,54 +115,6 @@ fn invisible(next: char) -> bool {
     matches!(next,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}')
-}
-
-/// The forms of a secret that are masked: as it is, percent-encoded, as JSON writes it, in base64 at each alignment, and
-/// with the user name as Basic sends it.
-fn spellings(secret: &str, user: Option<&str>) -> Vec<Zeroizing<String>> {
-    if secret.is_empty() {
-        return Vec::new();
-    }
-    let mut all = vec![secret.to_owned(), percent(secret, false), percent(secret, true), json(secret)];
-    for lead in ["", "\0", "\0\0"] {
-        all.extend(aligned(lead, secret));
-    }
-    if let Some(user) = user {
-        let pair = Zeroizing::new(format!("{user}:{secret}"));
-        all.extend([STANDARD_NO_PAD.encode(pair.as_bytes()), URL_SAFE_NO_PAD.encode(pair.as_bytes())]);
-    }
-    all.into_iter().map(Zeroizing::new).collect()
-}
-
-/// The characters of a base64 text that the secret alone decides when `lead.len()` bytes stand before it.
-fn aligned(lead: &str, secret: &str) -> Vec<String> {
-    let bytes = Zeroizing::new([lead.as_bytes(), secret.as_bytes()].concat());
-    let start = (lead.len() * 8).div_ceil(6);
-    let end = bytes.len() * 8 / 6;
-    [STANDARD_NO_PAD.encode(&*bytes), URL_SAFE_NO_PAD.encode(&*bytes)]
-        .iter()
-        .filter_map(|text| text.get(start..end))
-        // Fewer characters than this would be found in innocent words.
-        .filter(|text| text.len() >= 6)
-        .map(str::to_owned)
-        .collect()
-}
-
-fn percent(secret: &str, lower: bool) -> String {
-    let mut text = String::new();
-    for byte in secret.bytes() {
-        // Writing to a string does not fail.
-        let _ = match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => write!(text, "{}", char::from(byte)),
-            _ if lower => write!(text, "%{byte:02x}"),
-            _ => write!(text, "%{byte:02X}"),
-        };
-    }
-    text
-}
-
-fn json(secret: &str) -> String {
-    secret.replace('\\', "\\\\").replace('"', "\\\"").replace('/', "\\/")
 }
 
 #[cfg(test)]

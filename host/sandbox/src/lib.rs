@@ -23,6 +23,7 @@ mod fault;
 mod guest;
 mod journal;
 mod limiter;
+mod mask;
 mod meter;
 mod peer;
 mod request;

@@ -22,6 +22,7 @@ use crate::guest::Guest;
 use crate::journal::Journal;
 use crate::limiter::Limiter;
 use crate::limits::Limits;
+use crate::mask::Mask;
 use crate::meter::Meter;
 use crate::peer::{Peer, UnusableCredential};
 use crate::task::Task;
@@ -226,20 +227,19 @@ impl Inner {
     }
 
     fn store(&self, peer: Option<Peer>, network: Option<Handle>, deadline: Instant, meter: Arc<Meter>) -> Store<Guest> {
-        let mut journal = Journal::new(&self.limits);
-        if let Some(credential) = peer.as_ref().and_then(|peer| peer.endpoint.credential.as_ref()) {
-            journal.mask(credential.secret(), credential.user());
-        }
+        let credential = peer.as_ref().and_then(|peer| peer.endpoint.credential.as_ref());
+        let mask = credential.map(|credential| Mask::of(credential.secret())).unwrap_or_default();
         let guest = Guest {
             limiter: Limiter::new(&self.limits),
             limits: Arc::clone(&self.limits),
             meter,
-            journal,
+            journal: Journal::new(&self.limits, mask),
             requests: 0,
             denied: Vec::new(),
             peer,
             network,
             deadline,
+            told_late: false,
         };
         let mut store = Store::new(&self.engine, guest);
         store.limiter(|guest| &mut guest.limiter);
