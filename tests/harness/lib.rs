@@ -1,4 +1,6 @@
 //! What the integration tests stand on: peers that can be told what to be.
 
 pub mod agents;
+pub mod guests;
+pub mod peer;
 pub mod slack;
