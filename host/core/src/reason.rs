@@ -273,3 +273,6 @@ impl fmt::Display for ReadyReason {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
