@@ -4,3 +4,4 @@
 
 mod sandbox;
 mod slack_fake;
+mod statements;
