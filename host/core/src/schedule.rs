@@ -212,6 +212,11 @@ impl Schedule {
         }
     }
 
+    /// Puts a look off that could not be made, because the served Bindings are not known.
+    pub fn postpone(&mut self, now: Moment) {
+        self.next_look = now + self.cadence.look_interval;
+    }
+
     /// Forgets what is not served any more, results included. To be called whenever the Accepted set changes: the
     /// next look would do it too, but later.
     pub fn retain_served(&mut self, accepted: &Accepted) {
