@@ -193,6 +193,15 @@ fn a_lost_answer_and_a_slow_watch_end_in_no_second_write() {
 }
 
 #[test]
+fn a_slow_watch_is_not_taken_for_a_foreign_change() {
+    let mut world = World::new();
+    world.lag = s(60);
+    world.make("a/one");
+    world.run_until(s(600));
+    check(&world, "t=0 a/one write: Ready True OK since 0");
+}
+
+#[test]
 fn what_the_server_does_not_keep_is_sent_again_for_another_text_or_schema_alone() {
     let mut world = World::new();
     world.mood = Mood::Prunes;
