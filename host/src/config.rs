@@ -1,12 +1,25 @@
 //! Settings: what an operator may choose, checked once.
+//!
+//! [`SETTINGS`] is the one table of them: each has its key, its unit, one line of why, and how it is read and shown. The
+//! reader, the YAML of the defaults ([`yaml`]) and docs/limits.md ([`markdown`]) are made from it.
+
+mod read;
+mod show;
+mod table;
+mod value;
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kourier_core::egress::EgressRules;
+use kourier_core::object::DEFAULT_BROKER;
+use kourier_core::schedule::Cadence;
 use kourier_sandbox::Limits;
+
+pub use show::{markdown, yaml};
+pub use table::{SETTINGS, Setting};
 
 /// The checked settings of a broker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +39,7 @@ pub struct Settings {
     /// `egress`: what probes may reach beside the default rules.
     pub egress: EgressRules,
     /// `prober`: when probes run.
-    pub prober: ProberSettings,
+    pub prober: Cadence,
     /// `probe`: the bounds of one run.
     pub probe: Limits,
     /// `log`: how the broker logs.
@@ -40,21 +53,6 @@ pub struct ConfigSettings {
     pub dir: PathBuf,
     /// `config.interval`: between two looks at the folder.
     pub interval: Duration,
-}
-
-/// `prober`: when probes run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProberSettings {
-    /// `prober.startDelay`: before the first look.
-    pub start_delay: Duration,
-    /// `prober.lookInterval`: between two looks for work.
-    pub look_interval: Duration,
-    /// `prober.passGap`: from the start of a pass to the start of the next one, at least.
-    pub pass_gap: Duration,
-    /// `prober.interval`: the age at which a result is due again.
-    pub interval: Duration,
-    /// `prober.concurrency`: probes at a time.
-    pub concurrency: usize,
 }
 
 /// `log`: how the broker logs.
@@ -78,6 +76,8 @@ pub enum LogFormat {
 /// Everything that is wrong with the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
+    /// The file, if they are of one.
+    pub file: Option<PathBuf>,
     /// Never empty.
     pub problems: Vec<ConfigProblem>,
 }
@@ -85,26 +85,12 @@ pub struct ConfigError {
 /// One thing that is wrong with the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigProblem {
-    /// The line, if it is in a file that could be read.
+    /// The line, from 1; none when the file as a whole is meant.
     pub line: Option<u64>,
     /// The key, for example `prober.passGap`; empty when the file as a whole is meant.
     pub key: String,
     /// What is wrong and what would be right.
     pub what: String,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        unimplemented!()
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
-impl Default for Settings {
-    fn default() -> Self {
-        unimplemented!()
-    }
 }
 
 impl Settings {
@@ -113,8 +99,11 @@ impl Settings {
     /// # Errors
     ///
     /// All problems of the file at once, or that it cannot be read.
-    pub fn load(_file: &Path) -> Result<Self, ConfigError> {
-        unimplemented!()
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        let of_file = |problems| ConfigError { file: Some(file.to_owned()), problems };
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| of_file(vec![ConfigProblem::whole(format!("cannot be read: {error}"))]))?;
+        read::read(&text).map_err(of_file)
     }
 
     /// Reads a YAML text of settings over the defaults.
@@ -122,7 +111,65 @@ impl Settings {
     /// # Errors
     ///
     /// All problems at once.
-    pub fn parse(_text: &str) -> Result<Self, ConfigError> {
-        unimplemented!()
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        read::read(text).map_err(|problems| ConfigError { file: None, problems })
     }
 }
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            broker: DEFAULT_BROKER.to_owned(),
+            config: ConfigSettings {
+                dir: PathBuf::from("/etc/agent-kourier/config"),
+                interval: Duration::from_secs(2),
+            },
+            secrets_dir: PathBuf::from("/etc/agent-kourier/secrets"),
+            store_path: PathBuf::from("/var/lib/agent-kourier/store.db"),
+            components_dir: None,
+            admin_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 9090)),
+            egress: EgressRules::default(),
+            prober: Cadence::default(),
+            probe: Limits::default(),
+            log: LogSettings { format: LogFormat::Text, level: "info".to_owned() },
+        }
+    }
+}
+
+impl ConfigProblem {
+    fn whole(what: String) -> Self {
+        Self { line: None, key: String::new(), what }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            match (&self.file, problem.line) {
+                (Some(file), Some(line)) => write!(f, "{}:{line}: ", file.display())?,
+                (Some(file), None) => write!(f, "{}: ", file.display())?,
+                (None, Some(line)) => write!(f, "line {line}: ")?,
+                (None, None) => {}
+            }
+            write!(f, "{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ConfigProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests;

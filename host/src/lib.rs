@@ -21,3 +21,4 @@ pub mod telemetry;
 
 #[cfg(test)]
 mod committed;
+mod yaml;

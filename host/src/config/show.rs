@@ -1,0 +1,65 @@
+//! The settings as documentation.
+
+use std::fmt::Write;
+
+use crate::config::{SETTINGS, Settings};
+
+/// These settings as YAML, each with its unit and reason, as a file that [`Settings::parse`] reads.
+#[must_use]
+pub fn yaml(settings: &Settings) -> String {
+    let mut text = String::new();
+    let mut section = "";
+    for setting in SETTINGS {
+        let (above, name) = setting.key.rsplit_once('.').unwrap_or(("", setting.key));
+        if above != section && !above.is_empty() {
+            push(&mut text, &format!("{above}:"));
+        }
+        section = above;
+        let indent = if above.is_empty() { "" } else { "  " };
+        push(&mut text, &format!("{indent}# {} ({})", setting.why, setting.unit.replace('`', "")));
+        push(&mut text, &format!("{indent}{name}: {}", (setting.show)(settings)));
+    }
+    text
+}
+
+/// docs/limits.md: every setting with its default, unit and reason, then what is fixed.
+#[must_use]
+pub fn markdown() -> String {
+    let mut text = HEAD.to_owned();
+    let defaults = Settings::default();
+    for setting in SETTINGS {
+        let default = (setting.show)(&defaults);
+        push(&mut text, &format!("| `{}` | `{default}` | {} | {} |", setting.key, setting.unit, setting.why));
+    }
+    text.push_str(FIXED);
+    text
+}
+
+fn push(text: &mut String, line: &str) {
+    let _ = writeln!(text, "{line}");
+}
+
+const HEAD: &str = "\
+# Limits and settings
+
+Generated from the program's table of settings; a test keeps the two equal. `agent-kourier run --config FILE` reads a
+YAML file of these keys (a dot is one level), over the defaults below. A key that is not in the table is refused.
+Durations are written as `250ms`, `15s`, `5m` or `1h`, sizes as a number of bytes, `512Ki` or `1Mi`.
+
+| Key | Default | Unit | Why |
+|---|---|---|---|
+";
+
+const FIXED: &str = "
+## Fixed
+
+| What | Limit | Why |
+|---|---|---|
+| A manifest file | 1 MiB | What a ConfigMap can hold. |
+| Nesting of a manifest | 32 levels | Manifests need fewer than ten. |
+| Values that a manifest's aliases repeat | 10000 | Enough for shared labels, too few for a bomb. |
+| Entries of the folder of manifests | 10000 | A folder that is not one of manifests does not keep the broker busy. |
+| A credential | 64 KiB | No header that a server takes is longer. |
+| The certificates of a CA | 1 MiB | What a Secret can hold. |
+| A condition's message | 1024 bytes | One line that fits a terminal and a watch event. |
+";

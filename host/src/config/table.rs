@@ -1,0 +1,275 @@
+//! The table of settings.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use kourier_core::egress::Network;
+use kourier_core::rule::LABEL;
+use tracing_subscriber::EnvFilter;
+
+use crate::config::value::{
+    boolean, bytes, count, duration, list, parsed, path, show_bytes, show_duration, show_list, show_text, text, word,
+};
+use crate::config::{LogFormat, Settings};
+use crate::yaml::Node;
+
+/// One setting.
+pub struct Setting {
+    /// The key, with dots: `prober.passGap`.
+    pub key: &'static str,
+    /// What its value is: a unit, or what kind of text.
+    pub unit: &'static str,
+    /// What it is for and why its default is what it is.
+    pub why: &'static str,
+    /// The value in these settings, as YAML.
+    pub show: fn(&Settings) -> String,
+    /// Takes a value that is written.
+    pub(super) set: fn(&mut Settings, &Node) -> Result<(), String>,
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(86_400);
+const MILLI: Duration = Duration::from_millis(1);
+const MI: usize = 1 << 20;
+
+/// A row whose value is a duration.
+macro_rules! duration {
+    ($key:literal, $($field:ident).+, $least:expr, $most:expr, $why:literal) => {
+        Setting {
+            key: $key,
+            unit: "duration",
+            why: $why,
+            show: |s| show_duration(s.$($field).+),
+            set: |s, node| Ok(s.$($field).+ = duration(node, $least, $most)?),
+        }
+    };
+}
+
+/// A row whose value is a number of bytes.
+macro_rules! bytes {
+    ($key:literal, $($field:ident).+, $least:expr, $most:expr, $why:literal) => {
+        Setting {
+            key: $key,
+            unit: "bytes",
+            why: $why,
+            show: |s| show_bytes(s.$($field).+),
+            set: |s, node| Ok(s.$($field).+ = bytes(node, $least, $most)?),
+        }
+    };
+}
+
+/// A row whose value counts something.
+macro_rules! count {
+    ($key:literal, $($field:ident).+, $least:expr, $most:expr, $why:literal) => {
+        Setting {
+            key: $key,
+            unit: "count",
+            why: $why,
+            show: |s| s.$($field).+.to_string(),
+            set: |s, node| Ok(s.$($field).+ = count(node, $least, $most)?),
+        }
+    };
+}
+
+/// A row whose value is a path.
+macro_rules! path {
+    ($key:literal, $($field:ident).+, $why:literal) => {
+        Setting {
+            key: $key,
+            unit: "path",
+            why: $why,
+            show: |s| show_text(&s.$($field).+.display().to_string()),
+            set: |s, node| Ok(s.$($field).+ = path(node)?),
+        }
+    };
+}
+
+/// A row whose value is a list of networks.
+macro_rules! networks {
+    ($key:literal, $($field:ident).+, $why:literal) => {
+        Setting {
+            key: $key,
+            unit: "list of networks",
+            why: $why,
+            show: |s| show_list(&s.$($field).+),
+            set: |s, node| Ok(s.$($field).+ = list(node, network)?),
+        }
+    };
+}
+
+/// A row whose value is a list of ports.
+macro_rules! ports {
+    ($key:literal, $($field:ident).+, $why:literal) => {
+        Setting {
+            key: $key,
+            unit: "list of ports",
+            why: $why,
+            show: |s| format!("{:?}", s.$($field).+),
+            set: |s, node| Ok(s.$($field).+ = list(node, |node| count(node, 1_u16, u16::MAX))?),
+        }
+    };
+}
+
+/// Every setting, in the order of the documentation. Those of one section stand together.
+pub static SETTINGS: &[Setting] = &[
+    Setting {
+        key: "broker",
+        unit: "name",
+        why: "The name by which ChatConnections choose this broker (`spec.broker`).",
+        show: |s| show_text(&s.broker),
+        set: |s, node| Ok(s.broker = name(node)?),
+    },
+    Setting {
+        key: "config.source",
+        unit: "`files`",
+        why: "Where the objects come from: a folder of manifests.",
+        show: |_| "files".to_owned(),
+        set: |_, node| word(node, &[("files", ())]),
+    },
+    path!("config.dir", config.dir, "The folder of manifests: *.yaml, *.yml and *.json in the folder itself."),
+    duration!(
+        "config.interval",
+        config.interval,
+        Duration::from_millis(100),
+        SECOND * 10,
+        "From one look at the folder to the next: a change is known within about 10 s, and a look reads little."
+    ),
+    path!("secrets.dir", secrets_dir, "The folder of Secrets: NAMESPACE/NAME/KEY, as mounted Secrets have it."),
+    Setting {
+        key: "store",
+        unit: "`sqlite`",
+        why: "What remembers identities and last good specs over a restart: a file, for one replica.",
+        show: |_| "sqlite".to_owned(),
+        set: |_, node| word(node, &[("sqlite", ())]),
+    },
+    path!("storePath", store_path, "The store's file, on a disk that outlives the process."),
+    Setting {
+        key: "components.dir",
+        unit: "path",
+        why: "A folder of probe components (*.wasm) beside the built-in ones; empty: only those.",
+        show: |s| {
+            s.components_dir.as_ref().map_or_else(|| "\"\"".to_owned(), |dir| show_text(&dir.display().to_string()))
+        },
+        set: |s, node| Ok(s.components_dir = Some(text(node)?).filter(|dir| !dir.is_empty()).map(PathBuf::from)),
+    },
+    Setting {
+        key: "admin.listen",
+        unit: "address and port",
+        why: "Where metrics, health and Bindings are served. Loopback, because whoever reaches it reads all statuses.",
+        show: |s| show_text(&s.admin_listen.to_string()),
+        set: |s, node| Ok(s.admin_listen = parsed::<SocketAddr>(node, "an address and a port, such as 0.0.0.0:9090")?),
+    },
+    networks!("egress.allow", egress.allow, "Networks that probes may reach though a default rule denies them."),
+    networks!("egress.deny", egress.deny, "Networks that probes may not reach in any case."),
+    ports!("egress.allowPorts", egress.allow_ports, "Ports that are allowed though a default rule denies them."),
+    ports!("egress.denyPorts", egress.deny_ports, "Ports that are denied in any case."),
+    Setting {
+        key: "egress.allowLoopback",
+        unit: "boolean",
+        why: "Whether probes may reach this machine's own loopback: for work on one machine, never in a cluster.",
+        show: |s| s.egress.allow_loopback.to_string(),
+        set: |s, node| Ok(s.egress.allow_loopback = boolean(node)?),
+    },
+    duration!(
+        "prober.startDelay",
+        prober.start_delay,
+        Duration::ZERO,
+        MINUTE * 10,
+        "From the start to the first look: the first reading settles, so that nothing is probed on half of it."
+    ),
+    duration!(
+        "prober.lookInterval",
+        prober.look_interval,
+        MILLI * 100,
+        HOUR,
+        "From one look for work to the next: an edit is not kept waiting by the look, which sends nothing."
+    ),
+    duration!(
+        "prober.passGap",
+        prober.pass_gap,
+        Duration::ZERO,
+        HOUR,
+        "From the start of one pass to the next: editing again and again does not make the broker ask again and again."
+    ),
+    duration!(
+        "prober.interval",
+        prober.interval,
+        SECOND,
+        DAY,
+        "The age at which a probe is made again: a peer that fails shows within it."
+    ),
+    Setting {
+        key: "prober.concurrency",
+        unit: "count",
+        why: "Probes that run at a time: a pass over a few slow peers ends soon, and a burst is small for everyone.",
+        show: |s| s.prober.concurrency.to_string(),
+        set: |s, node| {
+            let most = NonZeroUsize::MIN.saturating_add(255);
+            let number = count(node, 1_usize, most.get())?;
+            s.prober.concurrency = NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
+            Ok(())
+        },
+    },
+    duration!(
+        "probe.deadline",
+        probe.deadline,
+        MILLI * 100,
+        MINUTE,
+        "Wall time of one run of a probe, from its start."
+    ),
+    duration!("probe.request", probe.request, MILLI * 50, MINUTE, "Wall time of one request of a probe."),
+    duration!(
+        "probe.reserve",
+        probe.reserve,
+        Duration::ZERO,
+        SECOND * 10,
+        "Kept back from the last request of a run, so that the probe can still say what it saw."
+    ),
+    duration!("probe.cpu", probe.cpu, MILLI * 10, SECOND * 10, "CPU time of a run: a probe needs 1 to 20 ms."),
+    bytes!("probe.memory", probe.memory, MI, 512 * MI, "Memory of a run: Rust needs 1-2 Mi, JavaScript 12, Python 14."),
+    count!("probe.tableElements", probe.table_elements, 100, 1_000_000, "Elements of all tables of a run."),
+    bytes!("probe.stack", probe.stack, 64 << 10, 4 * MI, "Stack of a run."),
+    bytes!("probe.body", probe.body, 1 << 10, 64 * MI, "The longest answer: a longer one reads as too large."),
+    bytes!("probe.requestBody", probe.request_body, 1 << 10, MI, "The longest body of a request."),
+    count!("probe.requests", probe.requests, 1, 10_000, "Requests of a run: a listing in pages needs a few."),
+    count!("probe.journalLines", probe.journal_lines, 0, 1_000, "Lines that a run may write to the operator's log."),
+    bytes!("probe.journalLine", probe.journal_line, 64, 8 << 10, "The longest line of the journal."),
+    bytes!("probe.component", probe.component, 64 << 10, 256 * MI, "The largest component file."),
+    Setting {
+        key: "log.format",
+        unit: "`text` or `json`",
+        why: "Text for people, JSON (one object a line) for machines.",
+        show: |s| match s.log.format {
+            LogFormat::Json => "json".to_owned(),
+            LogFormat::Text => "text".to_owned(),
+        },
+        set: |s, node| Ok(s.log.format = word(node, &[("text", LogFormat::Text), ("json", LogFormat::Json)])?),
+    },
+    Setting {
+        key: "log.level",
+        unit: "filter",
+        why: "What is logged, such as info,agent_kourier::prober=debug.",
+        show: |s| show_text(&s.log.level),
+        set: |s, node| Ok(s.log.level = filter(node)?),
+    },
+];
+
+fn name(node: &Node) -> Result<String, String> {
+    let name = text(node)?;
+    LABEL.fault(name).map_or_else(|| Ok(name.to_owned()), Err)
+}
+
+fn network(node: &Node) -> Result<Network, String> {
+    text(node)?.parse().map_err(|error| format!("{error}"))
+}
+
+fn filter(node: &Node) -> Result<String, String> {
+    let level = text(node)?;
+    EnvFilter::try_new(level)
+        .map(|_| level.to_owned())
+        .map_err(|_| "is no filter: write error, warn, info, debug or trace, or target=level pairs".to_owned())
+}
