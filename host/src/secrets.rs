@@ -1,14 +1,33 @@
 //! Credentials and certificates from a folder, as mounted Secrets have it: `NAMESPACE/NAME/KEY`.
+//!
+//! What is absent: a cache (each look reads the file, so that a rotated Secret counts at once), a fall-back (a CA that
+//! cannot be used is never the system's roots), and a way out of the folder of the Secret that was named.
 
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use kourier_core::object::SecretRef;
+use kourier_core::rule::{LABEL, NAME, SECRET_KEY};
 use kourier_sandbox::{Secret, Trust};
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use zeroize::Zeroizing;
 
-/// The folder of Secrets. Nothing is cached: each look reads the file.
+/// The longest credential, in bytes: no header that a server takes is longer.
+const MAX_CREDENTIAL: u64 = 64 << 10;
+/// The longest file of certificates, in bytes: what a Secret can hold.
+const MAX_CERTIFICATES: u64 = 1 << 20;
+
+/// The folder of Secrets.
 #[derive(Debug)]
 pub struct Secrets {
     dir: PathBuf,
+    /// Keyed with randomness of this process.
+    hasher: RandomState,
 }
 
 /// A value that changes when the content does, and says nothing else of it: it is keyed with randomness of this process.
@@ -17,17 +36,68 @@ pub struct Version(u64);
 
 /// Why a Secret cannot be used. The text is for the operator's log: it names the Secret and its key, never the value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SecretError {
-    /// The file is not there.
-    #[error("todo")]
-    Missing,
+#[error("key {key} of Secret {namespace}/{name}: {fault}")]
+pub struct SecretError {
+    /// The Secret's namespace.
+    pub namespace: String,
+    /// The Secret's name.
+    pub name: String,
+    /// The key in the Secret.
+    pub key: String,
+    /// What is wrong with it.
+    #[source]
+    pub fault: SecretFault,
+}
+
+/// What is wrong with the content of a Secret's key, or with the way to it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+pub enum SecretFault {
+    /// A part of its name cannot be a name.
+    #[error("cannot be the name of a Secret and a key")]
+    BadName,
+    /// There is no such Secret.
+    #[error("there is no such Secret")]
+    NoSecret,
+    /// The Secret has no such key.
+    #[error("the Secret has no such key")]
+    NoKey,
+    /// It leads to a file outside the Secret's folder.
+    #[error("leads out of the folder of the Secret")]
+    Outside,
+    /// It is not a file.
+    #[error("is not a file")]
+    NotAFile,
+    /// The file cannot be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(io::ErrorKind),
+    /// It has more bytes than this.
+    #[error("has more than {0} bytes")]
+    TooLong(u64),
+    /// It is not text.
+    #[error("is not UTF-8 text")]
+    NotText,
+    /// There is nothing in it but a line end.
+    #[error("is empty")]
+    Empty,
+    /// It begins or ends with white space, beside one line end.
+    #[error("has white space at an edge (one line end at its end would be fine)")]
+    EdgeSpace,
+    /// It holds a control character.
+    #[error("holds a control character")]
+    ControlCharacter,
+    /// It holds no certificate.
+    #[error("holds no PEM certificate")]
+    NoCertificate,
+    /// A certificate in it cannot be read.
+    #[error("holds a certificate that cannot be read")]
+    BadCertificate,
 }
 
 impl Secrets {
     /// The Secrets below `dir`.
     #[must_use]
     pub fn new(dir: PathBuf) -> Self {
-        Self { dir }
+        Self { dir, hasher: RandomState::new() }
     }
 
     /// The credential that `reference` names in `namespace`. It blocks on the disk.
@@ -35,9 +105,8 @@ impl Secrets {
     /// # Errors
     ///
     /// Why it cannot be used.
-    pub fn credential(&self, _namespace: &str, _reference: &SecretRef) -> Result<(Secret, Version), SecretError> {
-        let _ = &self.dir;
-        unimplemented!()
+    pub fn credential(&self, namespace: &str, reference: &SecretRef) -> Result<(Secret, Version), SecretError> {
+        self.use_as(namespace, reference, MAX_CREDENTIAL, credential)
     }
 
     /// The certificates that `reference` names in `namespace`: always [`Trust::Only`], never the system's roots. It
@@ -46,14 +115,124 @@ impl Secrets {
     /// # Errors
     ///
     /// Why they cannot be used.
-    pub fn certificates(&self, _namespace: &str, _reference: &SecretRef) -> Result<(Trust, Version), SecretError> {
-        unimplemented!()
+    pub fn certificates(&self, namespace: &str, reference: &SecretRef) -> Result<(Trust, Version), SecretError> {
+        self.use_as(namespace, reference, MAX_CERTIFICATES, trust)
     }
 
     /// The version of what `reference` names in `namespace`, usable or not: what cannot be read has a version too. It
     /// blocks on the disk.
     #[must_use]
-    pub fn version(&self, _namespace: &str, _reference: &SecretRef) -> Version {
-        unimplemented!()
+    pub fn version(&self, namespace: &str, reference: &SecretRef) -> Version {
+        self.version_of(&self.content(namespace, reference, MAX_CERTIFICATES))
+    }
+
+    fn use_as<T>(
+        &self,
+        namespace: &str,
+        reference: &SecretRef,
+        most: u64,
+        parse: fn(&[u8]) -> Result<T, SecretFault>,
+    ) -> Result<(T, Version), SecretError> {
+        let content = self.content(namespace, reference, MAX_CERTIFICATES);
+        let version = self.version_of(&content);
+        let parsed = content.and_then(|content| {
+            if content.len() as u64 > most { Err(SecretFault::TooLong(most)) } else { parse(&content) }
+        });
+        parsed.map(|value| (value, version)).map_err(|fault| SecretError {
+            namespace: namespace.to_owned(),
+            name: reference.name.clone(),
+            key: reference.key.clone(),
+            fault,
+        })
+    }
+
+    fn version_of(&self, content: &Result<Zeroizing<Vec<u8>>, SecretFault>) -> Version {
+        Version(self.hasher.hash_one(content.as_ref().map(|content| content.as_slice())))
+    }
+
+    fn content(&self, namespace: &str, reference: &SecretRef, most: u64) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
+        let folder = self.folder(namespace, reference)?;
+        read(&real(&folder, SecretFault::NoSecret)?, &folder.join(&reference.key), most)
+    }
+
+    /// The Secret's folder. Names are checked here again, because they become a path: none can hold a slash, and none
+    /// is `..`.
+    fn folder(&self, namespace: &str, reference: &SecretRef) -> Result<PathBuf, SecretFault> {
+        let faults = [LABEL.fault(namespace), NAME.fault(&reference.name), SECRET_KEY.fault(&reference.key)];
+        let dots = reference.key == "." || reference.key.starts_with("..");
+        if dots || faults.iter().any(Option::is_some) {
+            return Err(SecretFault::BadName);
+        }
+        let root = real(&self.dir, SecretFault::NoSecret)?;
+        let folder = root.join(namespace).join(&reference.name);
+        if real(&folder, SecretFault::NoSecret)?.starts_with(&root) { Ok(folder) } else { Err(SecretFault::Outside) }
     }
 }
+
+/// Takes the content of a file as a credential: one line end at its end is dropped.
+///
+/// # Errors
+///
+/// Why it cannot be one.
+pub fn credential(content: &[u8]) -> Result<Secret, SecretFault> {
+    let text = std::str::from_utf8(content).map_err(|_| SecretFault::NotText)?;
+    let text = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
+    if text.is_empty() {
+        Err(SecretFault::Empty)
+    } else if text.trim() != text {
+        Err(SecretFault::EdgeSpace)
+    } else if text.chars().any(char::is_control) {
+        Err(SecretFault::ControlCharacter)
+    } else {
+        Ok(Secret::new(text.to_owned()))
+    }
+}
+
+/// Takes the content of a file as the certificates that are trusted, and no others.
+///
+/// # Errors
+///
+/// Why it cannot be them.
+pub fn trust(content: &[u8]) -> Result<Trust, SecretFault> {
+    let text = std::str::from_utf8(content).map_err(|_| SecretFault::NotText)?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(content) {
+        let certificate = certificate.map_err(|_| SecretFault::BadCertificate)?;
+        roots.add(certificate).map_err(|_| SecretFault::BadCertificate)?;
+    }
+    if roots.is_empty() { Err(SecretFault::NoCertificate) } else { Ok(Trust::Only(Arc::from(text))) }
+}
+
+/// Reads a file that lies in `folder`, through the symbolic links with which a mounted Secret is swapped.
+fn read(folder: &Path, path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
+    let path = real(path, SecretFault::NoKey)?;
+    if !path.starts_with(folder) {
+        return Err(SecretFault::Outside);
+    }
+    let metadata = fs::metadata(&path).map_err(|error| unreadable(&error, SecretFault::NoKey))?;
+    if !metadata.is_file() {
+        return Err(SecretFault::NotAFile);
+    }
+    if metadata.len() > most {
+        return Err(SecretFault::TooLong(most));
+    }
+    let file = File::open(&path).map_err(|error| unreadable(&error, SecretFault::NoKey))?;
+    // Room for all of it at once: a buffer that grows leaves copies behind, which nothing wipes.
+    let mut content = Zeroizing::new(Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1));
+    file.take(most + 1).read_to_end(&mut content).map_err(|error| unreadable(&error, SecretFault::NoKey))?;
+    if content.len() as u64 > most { Err(SecretFault::TooLong(most)) } else { Ok(content) }
+}
+
+fn real(path: &Path, missing: SecretFault) -> Result<PathBuf, SecretFault> {
+    fs::canonicalize(path).map_err(|error| unreadable(&error, missing))
+}
+
+fn unreadable(error: &io::Error, missing: SecretFault) -> SecretFault {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => missing,
+        kind => SecretFault::Unreadable(kind),
+    }
+}
+
+#[cfg(test)]
+mod tests;
