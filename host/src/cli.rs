@@ -52,7 +52,7 @@ impl Command {
     fn run(self) -> Outcome {
         match self {
             Self::Check(args) => check::run(args).map_err(Failure::Internal),
-            Self::Crds(args) => crds::run(args).map_err(Failure::Internal),
+            Self::Crds(args) => crds::run(&args),
             Self::Status(args) => status::run(&args),
             Self::Probe(command) => command.run(),
             Self::Explain(args) => explain::run(&args),

@@ -2,7 +2,11 @@
 
 use std::process::ExitCode;
 
-/// Prints the CustomResourceDefinitions of the three kinds as YAML.
+use kourier_core::id::Kind;
+
+use crate::api::crd;
+
+/// Prints the CustomResourceDefinitions of the three kinds as YAML, for `kubectl apply --server-side -f -`.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
@@ -11,6 +15,8 @@ pub struct Args {}
 /// # Errors
 ///
 /// When the output cannot be written.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    unimplemented!()
+pub fn run(_args: &Args) -> crate::cli::Outcome {
+    let documents: Vec<String> = Kind::ALL.into_iter().map(crd::yaml).collect();
+    crate::cli::print(&documents.join("---\n"))?;
+    Ok(ExitCode::SUCCESS)
 }
