@@ -1,1 +1,112 @@
+use super::*;
 
+fn check_one(path: &str, want: Result<(), &str>) {
+    assert_eq!(check_path(path), want.map_err(|rule| format!("its path {rule}")), "{path:?}");
+}
+
+#[test]
+fn a_path_below_the_base_is_taken() {
+    let good = [
+        "/",
+        "/a",
+        "/a/b/",
+        "/a//b",
+        "/a?b=c&d=%2F",
+        "/a?b=../c",
+        "/a?b=c?d",
+        "/.well-known/agent-card.json",
+        "/...",
+        "/a..b/..c",
+        "/%C3%A4",
+        "/a%20b",
+        "/100%25",
+        "/!room:example.org",
+        "/a;b=c",
+        "/~user/@me",
+        "/%ff",
+    ];
+    for path in good {
+        check_one(path, Ok(()));
+    }
+    check_one(&format!("/{}", "x".repeat(2047)), Ok(()));
+}
+
+#[test]
+fn a_path_that_could_lead_elsewhere_is_refused_and_told_why() {
+    let slash = "does not begin with exactly one slash";
+    let plain = "has white space, a control character or one outside ASCII";
+    let dots = "has a dot segment";
+    let encoded = "has an encoded slash or backslash";
+    let percent = "has a percent sign without two hexadecimal digits";
+    let control = "has an encoded control character";
+    let cases = [
+        ("", slash),
+        ("a", slash),
+        ("//a", slash),
+        ("http://a/", slash),
+        ("?a", slash),
+        ("@a", slash),
+        ("/a b", plain),
+        ("/a\r\n", plain),
+        ("/\u{e4}", plain),
+        ("/a\u{7f}", plain),
+        ("/\u{2025}/", plain),
+        ("/\\a", "has a backslash or a fragment"),
+        ("/a#b", "has a backslash or a fragment"),
+        ("/..", dots),
+        ("/.", dots),
+        ("/a/..", dots),
+        ("/a/./b", dots),
+        ("/../a?b", dots),
+        ("/%2e", dots),
+        ("/%2E%2e/", dots),
+        ("/.%2e/a", dots),
+        ("/%252e%252E/a", dots),
+        ("/%25%32%65/", dots),
+        ("/..;a=b/c", dots),
+        ("/%2e;/c", dots),
+        ("/a%2fb", encoded),
+        ("/a%5Cb", encoded),
+        ("/a%252fb", encoded),
+        ("/a%25255cb", encoded),
+        ("/a%", percent),
+        ("/a%2", percent),
+        ("/a%g0", percent),
+        ("/a?b=%", percent),
+        ("/a%00", control),
+        ("/a%0d%0a", control),
+        ("/a%250a", control),
+        ("/a%7f", control),
+    ];
+    for (path, rule) in cases {
+        check_one(path, Err(rule));
+    }
+    check_one(&format!("/{}", "x".repeat(2048)), Err("is longer than 2048 bytes"));
+}
+
+#[test]
+fn names_that_are_the_hosts_business_are_reserved() {
+    for name in ["host", "te", "proxy-authorization", "sec-fetch-mode", "x-forwarded-for", "cookie", "accept-encoding"]
+    {
+        assert!(is_reserved(name), "{name}");
+    }
+    for name in ["accept", "authorization", "user-agent", "x-forward", "security", "range", "content-type"] {
+        assert!(!is_reserved(name), "{name}");
+    }
+}
+
+#[test]
+fn tokens_and_values_are_what_http_says() {
+    for text in ["a", "X-Y_z.1", "!#$%&'*+-.^_`|~"] {
+        assert!(is_token(text), "{text}");
+    }
+    for text in ["", "a b", "a:", "a\n", "\u{e4}", "a/b", "(a)"] {
+        assert!(!is_token(text), "{text}");
+    }
+    for text in ["", "a", "a b", "!~"] {
+        assert!(is_value(text), "{text}");
+    }
+    for text in [" a", "a ", "a\tb", "a\r", "\u{e4}", "\u{7f}"] {
+        assert!(!is_value(text), "{text}");
+    }
+}
