@@ -1,6 +1,7 @@
 //! The sandbox on the real engine, with guests and peers that misbehave.
 
 mod answers;
+mod cards;
 mod connections;
 mod credentials;
 mod loading;

@@ -9,19 +9,25 @@ use suite::peer::{Act, Peer, answer};
 
 use super::{endpoint, fetch, network, target};
 
-const LIMIT: usize = 1 << 20;
+pub(super) const LIMIT: usize = 1 << 20;
 
-/// A 200 with a body of so many bytes: with its length, in chunks, or until the connection ends.
+/// A 200 with a body of so many blanks: with its length, in chunks, or until the connection ends.
 fn sized(way: &str, size: usize) -> Vec<Act> {
-    let body = Act::Flood(b' ', Some(size as u64));
+    padded(way, b"", size)
+}
+
+/// The same with these bytes first.
+pub(super) fn padded(way: &str, first: &'static [u8], size: usize) -> Vec<Act> {
+    let body = Act::Flood(b' ', Some((size - first.len()) as u64));
+    let first = Act::Send(first.to_vec());
     let head = |fields: &str| Act::Send(format!("HTTP/1.1 200 OK\r\n{fields}\r\n").into_bytes());
     match way {
-        "length" => vec![head(&format!("content-length: {size}\r\n")), body],
+        "length" => vec![head(&format!("content-length: {size}\r\n")), first, body],
         "chunks" => {
             let chunk = Act::Send(format!("{size:x}\r\n").into_bytes());
-            vec![head("transfer-encoding: chunked\r\n"), chunk, body, Act::Send(b"\r\n0\r\n\r\n".to_vec())]
+            vec![head("transfer-encoding: chunked\r\n"), chunk, first, body, Act::Send(b"\r\n0\r\n\r\n".to_vec())]
         }
-        _ => vec![head("connection: close\r\n"), body, Act::Close],
+        _ => vec![head("connection: close\r\n"), first, body, Act::Close],
     }
 }
 
