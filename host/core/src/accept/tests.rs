@@ -189,8 +189,9 @@ fn a_good_generation_that_no_longer_stands_does_not_run() {
 fn a_generation_that_was_good_once_and_cannot_be_read_any_more_does_not_run() {
     let mut world = World::new();
     world.binds("team-a/b", "C1").accept();
-    world.snapshot.backends[0].spec = Err(vec![Problem::new("spec", "cannot be read")]);
-    check(&mut world, "BackendRejected: its AgentBackend is invalid (spec: cannot be read); not served");
+    let mut unreadable = world.clone();
+    unreadable.snapshot.backends[0].spec = Err(vec![Problem::new("spec", "cannot be read")]);
+    check(&mut unreadable, "BackendRejected: its AgentBackend is invalid (spec: cannot be read); not served");
     world.snapshot.bindings[0].spec = Err(vec![Problem::new("spec", "cannot be read")]);
     check(&mut world, "InvalidSpec: spec: cannot be read; not served");
 }

@@ -313,6 +313,23 @@ fn each_probed_condition_takes_over_its_own_good_status() {
 }
 
 #[test]
+fn a_ready_that_stands_without_what_it_derives_from_gives_way_to_the_bare_pending() {
+    check(
+        &Case::accepted(2).stands(ConditionType::BackendReachable, Status::True, 2).stands(
+            ConditionType::Ready,
+            Status::True,
+            2,
+        ),
+        &[
+            "Accepted True OK @2",
+            "BackendReachable True OK @2",
+            "ChannelJoined Unknown Pending @2",
+            "Ready Unknown Pending @2",
+        ],
+    );
+}
+
+#[test]
 fn what_a_probe_says_takes_the_place_of_what_stood() {
     check(
         &Case::accepted(2).all_stand(2).backend(2, BackendReason::Unreachable),
