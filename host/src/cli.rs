@@ -10,6 +10,7 @@ pub mod explain;
 pub mod probe;
 pub mod probe_run;
 pub mod probe_test;
+pub mod run;
 pub mod status;
 pub mod table;
 
@@ -38,6 +39,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::Args),
     Check(check::Args),
     Status(status::Args),
     /// Runs or tests one probe component by itself.
@@ -51,6 +53,7 @@ enum Command {
 impl Command {
     fn run(self) -> Outcome {
         match self {
+            Self::Run(args) => run::run(args),
             Self::Check(args) => check::run(args).map_err(Failure::Internal),
             Self::Crds(args) => crds::run(&args),
             Self::Status(args) => status::run(&args),
