@@ -154,6 +154,7 @@ async fn a_token_that_is_none_is_refused() {
     let url = format!("{}/auth.test", client.fake.url());
     assert_eq!(with(client.http.get(&url)).await, "not_authed");
     assert_eq!(with(client.http.get(&url).bearer_auth("xoxb-other")).await, "invalid_auth");
+    assert_eq!(with(client.http.get(format!("{url}?token={TOKEN}")).bearer_auth(TOKEN)).await, "invalid_auth");
     assert_eq!(with(client.http.post(&url).bearer_auth(TOKEN)).await, Value::Null);
     assert!(client.fake.revoke(TOKEN, "token_revoked"));
     assert_eq!(client.error(LISTING).await, "token_revoked");
