@@ -1,0 +1,205 @@
+use kourier_core::id::{Generation, Uid};
+use kourier_core::object::{Auth, AuthScheme, SecretRef};
+
+mod log;
+mod world;
+
+use world::World;
+
+#[tokio::test(start_paused = true)]
+async fn a_fresh_broker_lists_after_the_start_delay_and_then_publishes_what_it_finds() {
+    let world = World::start();
+    world.serve("a/one");
+    world.peers.answer("agent-one.example", 2, 200, None);
+    world.until(14).await;
+    assert_eq!(world.says("a/one"), "not listed");
+    world.until(15).await;
+    assert_eq!(world.says("a/one"), "-, 1 OK", "what ended is published before the rest of the pass");
+    world.until(17).await;
+    assert_eq!(world.says("a/one"), "1 OK, 1 OK");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pass_asks_each_question_once_and_the_next_pass_asks_again() {
+    let world = World::start();
+    for name in ["a/one", "a/two", "a/three"] {
+        world.serve(name);
+    }
+    world.until(20).await;
+    assert_eq!(world.peers.seconds("chat-a.example"), [15]);
+    world.until(330).await;
+    assert_eq!(world.peers.seconds("chat-a.example"), [15, 315]);
+    assert_eq!(world.says("a/three"), "1 OK, 1 OK");
+}
+
+#[tokio::test(start_paused = true)]
+async fn four_probes_run_at_a_time() {
+    let world = World::start();
+    for n in 0..6 {
+        world.serve(&format!("n{n}/b{n}"));
+        world.peers.answer(&format!("agent-b{n}.example"), 3, 200, None);
+        world.peers.answer(&format!("chat-n{n}.example"), 3, 200, None);
+    }
+    world.until(40).await;
+    assert_eq!(world.peers.most(), 4);
+    assert_eq!(world.says("n5/b5"), "1 OK, 1 OK");
+    let starts: Vec<_> = (0..6).map(|n| world.peers.seconds(&format!("agent-b{n}.example"))).collect();
+    assert_eq!(starts, [[15], [15], [18], [18], [21], [21]]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_is_probed_in_the_next_pass_and_a_change_during_a_pass_is_not_claimed() {
+    let world = World::start();
+    world.serve("a/one");
+    world.peers.answer("agent-one.example", 5, 200, None);
+    world.until(16).await;
+    world.edit("a/one", |judged| {
+        judged.generation = Generation(2);
+        judged.served.as_mut().unwrap().generation = Generation(2);
+    });
+    world.until(21).await;
+    assert_eq!(world.says("a/one"), "1 OK, 1 OK");
+    world.until(44).await;
+    assert_eq!(world.peers.seconds("agent-one.example"), [15]);
+    world.until(51).await;
+    assert_eq!(world.says("a/one"), "2 OK, 2 OK");
+    assert_eq!(world.peers.seconds("agent-one.example"), [15, 45]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_credential_never_goes_to_the_address_that_was_served_when_the_pass_began() {
+    let world = World::start();
+    for n in 0..4 {
+        world.serve(&format!("a/slow{n}"));
+        world.peers.answer(&format!("agent-slow{n}.example"), 6, 200, None);
+    }
+    world.peers.answer("chat-a.example", 6, 200, None);
+    world.serve("b/last");
+    world.serve("a/zlast");
+    world.until(16).await;
+    world.secret("a", "bot", "xoxb-second");
+    world.edit("a/zlast", |judged| {
+        let served = judged.served.as_mut().unwrap();
+        served.chat.url = kourier_core::url::BaseUrl::parse("https://chat-new.example").unwrap();
+        served.chat.connection.generation = Generation(2);
+    });
+    world.until(80).await;
+    assert_eq!(world.says("a/zlast"), "1 OK, 1 OK");
+    let sent =
+        |host: &str| world.peers.seen(host).into_iter().filter_map(|seen| seen.authorization).collect::<Vec<_>>();
+    assert_eq!(sent("chat-new.example"), ["Bearer xoxb-second"]);
+    let old = world.peers.seen("chat-a.example");
+    let before_the_change = old.iter().filter(|seen| seen.second < 45);
+    for seen in before_the_change {
+        assert_eq!(seen.authorization.as_deref(), Some("Bearer xoxb-first"), "{seen:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_whose_permission_was_revoked_meanwhile_is_dropped_and_the_rest_is_not_sent() {
+    let world = World::start();
+    world.serve("a/one");
+    world.serve("b/two");
+    world.serve("c/three");
+    for host in ["agent-one.example", "agent-two.example", "chat-a.example", "chat-b.example"] {
+        world.peers.answer(host, 4, 200, None);
+    }
+    world.until(16).await;
+    world.edit("a/one", |judged| judged.served = None);
+    world.remove("c/three");
+    world.until(17).await;
+    assert_eq!((world.says("a/one"), world.says("b/two")), ("not listed".to_owned(), "-, -".to_owned()));
+    world.until(30).await;
+    assert_eq!((world.says("a/one"), world.says("b/two")), ("not listed".to_owned(), "1 OK, 1 OK".to_owned()));
+    assert_eq!(world.peers.seen("agent-three.example"), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_was_made_again_starts_without_its_predecessor_s_results() {
+    let world = World::start();
+    world.serve("a/one");
+    world.until(17).await;
+    world.edit("a/one", |judged| judged.uid = Uid("another".to_owned()));
+    world.until(18).await;
+    assert_eq!(world.says("a/one"), "not listed");
+    world.until(20).await;
+    assert_eq!(world.says("a/one"), "-, -");
+    world.until(46).await;
+    assert_eq!(world.says("a/one"), "1 OK, 1 OK");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_platform_that_asks_to_wait_gets_no_request_meanwhile() {
+    let world = World::start();
+    world.serve("a/one");
+    world.peers.answer("chat-a.example", 0, 429, Some(("retry-after", "120")));
+    world.until(20).await;
+    assert_eq!(world.says("a/one"), "1 OK, 1 RateLimited");
+    world.edit("a/one", |judged| judged.served.as_mut().unwrap().generation = Generation(2));
+    world.until(50).await;
+    assert_eq!(world.says("a/one"), "2 OK, 2 RateLimited");
+    assert_eq!(world.peers.seconds("chat-a.example"), [15]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_is_missing_costs_no_request_and_is_looked_for_again() {
+    let world = World::start();
+    world.serve("a/one");
+    world.edit("a/one", |judged| {
+        let secret_ref = SecretRef { name: "card".to_owned(), key: "token".to_owned() };
+        let auth = Auth { scheme: AuthScheme::Header, header: Some("X-Api-Key".to_owned()), secret_ref };
+        judged.served.as_mut().unwrap().agent.auth = Some(auth);
+    });
+    world.until(20).await;
+    assert_eq!(world.says("a/one"), "1 CredentialUnavailable, 1 OK");
+    assert_eq!(world.peers.seen("agent-one.example"), []);
+    world.secret("a", "card", "sesame");
+    world.until(50).await;
+    assert_eq!(world.says("a/one"), "1 OK, 1 OK");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_platform_without_a_component_fails_its_own_probe_alone() {
+    let world = World::start();
+    world.serve("a/one");
+    world.edit("a/one", |judged| judged.served.as_mut().unwrap().chat.platform = "unheard-of".to_owned());
+    world.until(20).await;
+    assert_eq!(world.says("a/one"), "1 OK, 1 ProbeFailed");
+    assert!(world.metrics.encode().contains("kind=\"not-loaded\""), "{}", world.metrics.encode());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prober_that_no_longer_leads_sends_nothing_more() {
+    let mut world = World::start();
+    world.serve("a/one");
+    world.peers.answer("agent-one.example", 6, 200, None);
+    world.until(16).await;
+    world.shut_down();
+    world.until(17).await;
+    assert!(world.task.is_finished());
+    world.until(400).await;
+    assert_eq!(world.says("a/one"), "-, 1 OK");
+    assert_eq!(world.peers.seconds("agent-one.example"), [15]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_verdict_is_logged_once_with_its_cause_and_without_the_secret() {
+    let log = log::Log::default();
+    let _capturing = log.capture();
+    let world = World::start();
+    world.serve("a/one");
+    world.peers.answer("agent-one.example", 0, 500, None);
+    world.until(16).await;
+    let lines = log.lines("verdict changed");
+    let [agent, channel] = lines.as_slice() else { panic!("{lines:?}") };
+    assert!(channel.contains("INFO") && channel.contains("reason=\"OK\""), "{channel}");
+    assert!(agent.contains("WARN") && agent.contains("binding=a/one probe=\"agent\""), "{agent}");
+    assert!(agent.contains("reason=\"AgentError\"") && agent.contains("cause=\"") && agent.contains("500"), "{agent}");
+    world.until(330).await;
+    assert_eq!(world.peers.seconds("chat-a.example"), [15, 315]);
+    assert_eq!(log.lines("verdict changed").len(), 2, "the second pass found the same");
+    world.peers.answer("agent-one.example", 0, 200, None);
+    world.until(630).await;
+    assert_eq!(log.lines("verdict changed").len(), 3);
+    assert_eq!(log.lines("xoxb"), Vec::<String>::new());
+}
