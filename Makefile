@@ -46,6 +46,7 @@ lint: toolchain ## Check format and lints of all workspaces
 
 docs: toolchain ## Build the API docs, without a warning
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	cd probes && RUSTDOCFLAGS="-D warnings" CARGO_TARGET_DIR=$(KOURIER_GUEST_TARGET_DIR) cargo doc --workspace --no-deps --locked
 
 deny: toolchain ## Check licences, bans and sources of all dependencies
 	@test -x $(CACHE)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny || { \
