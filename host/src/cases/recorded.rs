@@ -19,6 +19,9 @@ const BASE: &str = "https://peer.invalid";
 /// The credential of every case. A probe never sees it, and neither does a report.
 const SECRET: &str = "recorded-credential";
 
+/// How a run ends in which a request is not the recorded one: what the host says of that is not the probe's own.
+pub(super) const NOT_RECORDED: &str = "this request is not the recorded one";
+
 /// A peer that gives the recorded answers.
 pub struct Recorded {
     exchanges: Vec<Exchange>,
@@ -88,7 +91,7 @@ impl Recorded {
         made.push(request);
         match exchange {
             Some(exchange) if known => Ok(exchange.reply.clone()),
-            _ => Err(Failure::Host("this request is not the recorded one".to_owned())),
+            _ => Err(Failure::Host(NOT_RECORDED.to_owned())),
         }
     }
 

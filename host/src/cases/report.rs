@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::case::{Asked, Case, verb};
-use super::recorded::{Made, Mismatch};
+use super::recorded::{Made, Mismatch, NOT_RECORDED};
 use super::run::Ran;
 
 /// One thing in which a run is not as recorded.
@@ -97,7 +97,7 @@ pub fn text(case: &Case, ran: &Ran) -> String {
         text.push_str(&difference.text());
     }
     for (what, lines) in [("cause", &ran.causes), ("advice", &ran.advice)] {
-        for line in lines {
+        for line in lines.iter().take_while(|line| !line.contains(NOT_RECORDED)) {
             let _ = writeln!(text, "  journal, {what}: {line}");
         }
     }

@@ -177,3 +177,6 @@ impl Report<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,7 +49,11 @@ fn a_case_that_passed_is_one_line() {
 #[test]
 fn the_first_character_that_differs_is_marked() {
     let failed = vec![made("/a", None), made("/info?channel=C2", Some(Mismatch::Line))];
-    let ran = ran(failed, Verdict::Fault(Fault::Host), &["this request is not the recorded one"]);
+    let ran = ran(
+        failed,
+        Verdict::Fault(Fault::Host),
+        &["no card there", "GET /a: this request is not the recorded one", "host: it lacked that"],
+    );
     check(
         &case(&["/a", "/info?channel=C1", "/c"], "ok"),
         &ran,
@@ -61,7 +65,7 @@ FAILED  A channel reads as it is
     recorded  GET /info?channel=C1
     made      GET /info?channel=C2
                                  ^
-  journal, cause: this request is not the recorded one
+  journal, cause: no card there
 ",
     );
 }
