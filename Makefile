@@ -5,6 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-kourier
+# Always the whole workspace: with a choice of packages, features differ, and half of it is compiled twice.
 # Builds may share a target directory; the guests' goes beside it, so that no build compiles them twice.
 CARGO_TARGET_DIR ?= $(CURDIR)/target
 KOURIER_GUEST_TARGET_DIR ?= $(CARGO_TARGET_DIR)/guests
@@ -60,19 +61,20 @@ test: toolchain agents ## Run all tests and recorded cases, and count them
 	@tests/run
 
 cases: toolchain ## Run the recorded cases of the built-in probes
-	cargo build --package agent-kourier --locked
+	cargo build --workspace --bins --locked
 	@for probe in $(PROBES); do $(KOURIER) probe test probes/$$probe/cases; done
 
 demo: toolchain agents ## See it work: real agents, a Slack, a platform of your own, and every reason
 	@echo "building the broker and the demo (minutes the first time)"
-	@cargo build --package agent-kourier --package suite --bin agent-kourier --bin demo --locked
-	@cargo run --quiet --package suite --bin demo --locked
+	@cargo build --workspace --bins --locked
+	@$(CARGO_TARGET_DIR)/debug/demo
 
 bench: toolchain ## Measure what a run of a probe costs
 	cargo bench --package kourier-sandbox --locked
 
 crds: toolchain ## Write the custom resource definitions that the Rust types make
-	cargo run --quiet --package agent-kourier --locked -- crds > deploy/crds/agentkourier.yaml
+	cargo build --workspace --bins --locked
+	$(KOURIER) crds > deploy/crds/agentkourier.yaml
 
 clean: ## Remove what was built; what was installed stays in $(CACHE)
 	cargo clean
