@@ -25,6 +25,7 @@ setup: toolchain agents ## Install everything that the other targets need
 
 toolchain:
 	@command -v cargo >/dev/null || { echo "cargo is not installed: see https://rustup.rs"; exit 1; }
+	@! command -v rustup >/dev/null || rustup show active-toolchain >/dev/null 2>&1 || rustup toolchain install
 	@rustc --print target-libdir --target $(WASM) | xargs test -d || rustup target add $(WASM)
 
 agents:
@@ -52,7 +53,7 @@ docs: toolchain ## Build the API docs, without a warning
 deny: toolchain ## Check licences, bans and sources of all dependencies
 	@test -x $(CACHE)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny || { \
 	  echo "installing cargo-deny $(CARGO_DENY) (a few minutes, once)"; \
-	  cargo install --quiet --locked cargo-deny --version $(CARGO_DENY) --root $(CACHE)/cargo-deny-$(CARGO_DENY) \
+	  cargo install --quiet --locked --debug cargo-deny --version $(CARGO_DENY) --root $(CACHE)/cargo-deny-$(CARGO_DENY) \
 	    --target-dir $(CACHE)/cargo-deny-$(CARGO_DENY)/target; \
 	  rm -rf $(CACHE)/cargo-deny-$(CARGO_DENY)/target; }
 	$(CACHE)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny check licenses bans sources
