@@ -1,6 +1,9 @@
 //! Where the objects come from: anything that yields whole snapshots, of which the latest one counts.
 
+mod document;
 pub mod files;
+mod merge;
+mod shape;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,6 +22,34 @@ pub struct Reading {
     pub written: BTreeMap<ObjectKey, Value>,
     /// Everything that is wrong with the source and its documents, by file and line.
     pub problems: Vec<FileProblem>,
+    /// Where each object stands.
+    pub origins: BTreeMap<(Kind, ObjectKey), Origin>,
+}
+
+/// Where an object stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The file.
+    pub file: PathBuf,
+    /// The line where its document begins; none when the file could not be read since the program started.
+    pub line: Option<u64>,
+    /// The line of each field, by its path.
+    pub lines: BTreeMap<String, u64>,
+}
+
+impl Origin {
+    /// The line of a field, or of the nearest one around it that is written, or of the document.
+    #[must_use]
+    pub fn line_of(&self, path: &str) -> Option<u64> {
+        let mut path = path;
+        loop {
+            if let Some(line) = self.lines.get(path) {
+                return Some(*line);
+            }
+            let Some(end) = path.rfind(['.', '[']) else { return self.line };
+            path = path.get(..end).unwrap_or_default();
+        }
+    }
 }
 
 /// One thing that is wrong with a file, a document in it, or the folder.

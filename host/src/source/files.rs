@@ -1,12 +1,26 @@
 //! A folder of manifests, as a mounted ConfigMap gives it.
+//!
+//! The folder is looked at again and again, by content: a mounted ConfigMap changes by a swap of one symbolic link, which
+//! watchers of files see badly and network disks not at all. What cannot be read is not taken for empty: a file, or a
+//! part of it, keeps what it last held, and so does the folder, also over a restart.
 
-use std::path::PathBuf;
+mod disk;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use kourier_core::snapshot::Problem;
+use kourier_core::time::Timestamp;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
-use crate::source::Reading;
+use crate::clock;
+use crate::source::document::{self, Content, Document, Fault};
+use crate::source::merge::{Held, merge};
+use crate::source::{FileProblem, Reading};
 use crate::store::Store;
 
 /// A folder that is read again and again.
@@ -14,25 +28,171 @@ use crate::store::Store;
 pub struct Folder {
     dir: PathBuf,
     store: Arc<Store>,
+    /// By name: what each file held at the last look.
+    files: BTreeMap<String, Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    /// Of the content that was read; none when it could not be read.
+    digest: Option<disk::Digest>,
+    held: Held,
 }
 
 impl Folder {
     /// The folder at `dir`, whose objects get their identity from `store`.
     #[must_use]
     pub fn new(dir: PathBuf, store: Arc<Store>) -> Self {
-        Self { dir, store }
+        let mut files: BTreeMap<String, Known> = BTreeMap::new();
+        for seen in store.remembered() {
+            let empty = || Held::empty(&dir, &seen.file);
+            let known = files.entry(seen.file.clone()).or_insert_with(|| Known { digest: None, held: empty() });
+            known.held.kept.push(Arc::new(Document::remembered(seen.id, &seen.document)));
+        }
+        Self { dir, store, files }
     }
 
     /// Looks at the folder once. It blocks on the disk.
     #[must_use]
-    pub fn read(&mut self) -> Reading {
-        let _ = (&self.dir, &self.store);
-        unimplemented!()
+    pub fn read(&mut self, now: Timestamp) -> Reading {
+        let trouble = match disk::look(&self.dir) {
+            Ok(found) => {
+                self.take(found);
+                None
+            }
+            Err(error) => Some(unreadable(&self.dir, &error)),
+        };
+        let files: Vec<Held> = self.files.values().map(|known| known.held.clone()).collect();
+        let mut reading = merge(&files, &self.store, now);
+        reading.problems.extend(trouble);
+        reading
     }
 
     /// Looks at the folder now, and then again after each `interval`, until nobody listens any more. The first reading
     /// is there when this returns; a reading that equals the last one is not announced.
-    pub async fn follow(self, _interval: Duration) -> (watch::Receiver<Arc<Reading>>, tokio::task::JoinHandle<()>) {
-        unimplemented!()
+    pub async fn follow(self, interval: Duration) -> (watch::Receiver<Arc<Reading>>, JoinHandle<()>) {
+        let (mut folder, first) = self.look().await;
+        let (sender, receiver) = watch::channel(Arc::new(first));
+        let task = tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = sender.closed() => break,
+                    () = tokio::time::sleep(interval) => {}
+                }
+                let reading;
+                (folder, reading) = folder.look().await;
+                sender.send_if_modified(|last| {
+                    let changed = **last != reading;
+                    if changed {
+                        *last = Arc::new(reading);
+                    }
+                    changed
+                });
+            }
+        });
+        (receiver, task)
+    }
+
+    async fn look(mut self) -> (Self, Reading) {
+        clock::blocking(move || {
+            let reading = self.read(clock::now());
+            (self, reading)
+        })
+        .await
+    }
+
+    /// Takes what was found in place of what was known.
+    fn take(&mut self, found: Vec<disk::Found>) {
+        let mut before = std::mem::take(&mut self.files);
+        for found in found {
+            let known = before.remove(&found.name);
+            let file = self.dir.join(&found.name);
+            self.files.insert(found.name.clone(), Known::next(known, file, found));
+        }
     }
 }
+
+impl Known {
+    fn next(before: Option<Self>, file: PathBuf, found: disk::Found) -> Self {
+        let (digest, content) = match found.content {
+            Ok((digest, text)) => match before {
+                Some(before) if before.digest == Some(digest) => return before,
+                _ => (Some(digest), document::read(&text)),
+            },
+            Err(what) => (None, Content::unreadable(what)),
+        };
+        let kept = before.map(|before| before.held.kept_beside(&content)).unwrap_or_default();
+        Self { digest, held: Held { name: found.name, file, content: Arc::new(content), kept } }
+    }
+}
+
+impl Held {
+    fn empty(dir: &Path, name: &str) -> Self {
+        Self { name: name.to_owned(), file: dir.join(name), content: Arc::default(), kept: Vec::new() }
+    }
+
+    /// What a file that holds `content` now keeps of what it held: nothing, unless a part of it cannot be read.
+    fn kept_beside(self, content: &Content) -> Vec<Arc<Document>> {
+        if !content.broken {
+            return Vec::new();
+        }
+        let held = self.content.documents.iter().cloned().map(Arc::new).chain(self.kept);
+        let mut kept: BTreeMap<_, Arc<Document>> = BTreeMap::new();
+        for document in held {
+            kept.entry(document.id.clone()).or_insert(document);
+        }
+        kept.retain(|id, _| content.documents.iter().all(|document| document.id != *id));
+        kept.into_values().collect()
+    }
+}
+
+impl Content {
+    fn unreadable(what: String) -> Self {
+        let fault = Fault { line: 0, problem: Problem::new("", what) };
+        Self { nameless: vec![fault], broken: true, ..Self::default() }
+    }
+}
+
+fn unreadable(dir: &Path, error: &io::Error) -> FileProblem {
+    let what = format!("the folder cannot be read: {error}; what it last held stays as it was");
+    FileProblem { file: dir.to_owned(), line: None, object: None, path: String::new(), what }
+}
+
+/// Files that people name, for [`check`](crate::cli::check): read once, with identities that nobody keeps.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    files: Vec<Held>,
+}
+
+impl Named {
+    /// Takes the files of a folder, as the broker would.
+    pub(crate) fn add_folder(&mut self, dir: &Path) -> io::Result<()> {
+        for found in disk::look(dir)? {
+            let content = found.content.map(|(_, text)| text);
+            self.add(dir.join(&found.name), content);
+        }
+        Ok(())
+    }
+
+    /// Takes one file, whatever its name.
+    pub(crate) fn add_file(&mut self, file: &Path) -> io::Result<()> {
+        let text = disk::read_file(file)?;
+        self.add(file.to_owned(), text);
+        Ok(())
+    }
+
+    /// Takes a text, or what is wrong with it.
+    pub(crate) fn add(&mut self, file: PathBuf, text: Result<String, String>) {
+        let content = text.map_or_else(Content::unreadable, |text| document::read(&text));
+        let name = file.display().to_string();
+        self.files.push(Held { name, file, content: Arc::new(content), kept: Vec::new() });
+    }
+
+    /// The reading that these files make.
+    pub(crate) fn read(&self) -> Reading {
+        merge(&self.files, &Store::in_memory(), Timestamp::default())
+    }
+}
+
+#[cfg(test)]
+mod tests;

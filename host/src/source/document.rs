@@ -1,0 +1,351 @@
+//! From a text to the documents of the three kinds in it, and everything that is wrong with them.
+//!
+//! What is absent: what a text field may hold, references and conflicts. Those are acceptance's, which sees every
+//! document here, refused or not.
+
+use std::collections::BTreeMap;
+
+use kourier_core::id::{Kind, ObjectKey};
+use kourier_core::object::{API_VERSION, GROUP};
+use kourier_core::rule::{LABEL, NAME, TextRule};
+use kourier_core::snapshot::Problem;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::api::crd::spec_schema;
+use crate::source::shape::{self, join};
+use crate::store::ObjectId;
+use crate::yaml::{self, Entry, Node, Tree};
+
+/// How often lists may nest in lists. A list of lists is what `kubectl` takes too; more is nobody's.
+const MAX_LISTS: usize = 4;
+
+/// What a text holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Content {
+    /// The documents that name an object, in order.
+    pub(super) documents: Vec<Document>,
+    /// What is wrong with documents that name none.
+    pub(super) nameless: Vec<Fault>,
+    /// Whether a part of it could not be read at all, so that it is not known what it holds.
+    pub(super) broken: bool,
+}
+
+/// A document that names an object.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Document {
+    /// The object.
+    pub(super) id: ObjectId,
+    /// The line where it begins; 0 when it comes from the store.
+    pub(super) line: u64,
+    /// `spec` as written.
+    pub(super) written: Value,
+    /// The line of each field.
+    pub(super) lines: BTreeMap<String, u64>,
+    /// What is wrong with it beside the shape of its spec.
+    pub(super) around: Vec<Fault>,
+    /// What is wrong with the shape of its spec.
+    pub(super) shape: Vec<Fault>,
+}
+
+/// A problem and its line; 0 when it has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) line: u64,
+    pub(super) problem: Problem,
+}
+
+/// The faults found so far.
+#[derive(Debug, Default)]
+pub(super) struct Faults(Vec<Fault>);
+
+impl Faults {
+    pub(super) fn add(&mut self, line: u64, path: &str, what: String) {
+        self.0.push(Fault { line, problem: Problem::new(path, what) });
+    }
+}
+
+/// Reads a text.
+pub(super) fn read(text: &str) -> Content {
+    let mut content = Content::default();
+    for document in yaml::documents(text) {
+        match document {
+            Ok(node) => content.take(&node, "", 0),
+            Err(error) => {
+                content.broken = true;
+                let problem = Problem::new("", format!("is not YAML that can be read: {}", error.what));
+                content.nameless.push(Fault { line: error.line, problem });
+            }
+        }
+    }
+    content
+}
+
+impl Content {
+    fn take(&mut self, node: &Node, path: &str, depth: usize) {
+        let mut faults = Faults::default();
+        let field = |name: &str| node.get(name).and_then(Node::text);
+        match (field("apiVersion"), field("kind")) {
+            (Some("v1"), Some("List")) => return self.take_list(node, path, depth),
+            (Some(version), Some(kind)) if is_our_list(version, kind) => return self.take_list(node, path, depth),
+            _ => {}
+        }
+        duplicates(node, path, &mut faults);
+        let kind = what_it_is(node, path, &mut faults);
+        let key = metadata(node, path, &mut faults);
+        if let (Some(kind), Some(key)) = (kind, key) {
+            self.documents.push(Document::new((kind, key), node, path, faults));
+        } else {
+            self.nameless.extend(faults.0);
+        }
+    }
+
+    fn take_list(&mut self, node: &Node, path: &str, depth: usize) {
+        let mut faults = Faults::default();
+        duplicates_here(node, path, &mut faults);
+        for entry in node.entries() {
+            let at = join(path, &entry.key);
+            match (entry.key.as_str(), &entry.node.tree) {
+                ("apiVersion" | "kind" | "metadata", _) => {}
+                ("items", Tree::Null) => {}
+                ("items", Tree::List(_)) if depth == MAX_LISTS => {
+                    faults.add(entry.line, &at, format!("nests more than {MAX_LISTS} lists"));
+                }
+                ("items", Tree::List(items)) => {
+                    for (index, item) in items.iter().enumerate() {
+                        self.take(item, &format!("{at}[{index}]"), depth + 1);
+                    }
+                }
+                ("items", _) => faults.add(entry.line, &at, format!("is {}: write a list", entry.node.article())),
+                _ => faults.add(entry.line, &at, "is no field of a List: known are items and metadata".to_owned()),
+            }
+        }
+        self.nameless.extend(faults.0);
+    }
+}
+
+impl Document {
+    fn new(id: ObjectId, node: &Node, path: &str, mut faults: Faults) -> Self {
+        for entry in node.entries() {
+            match entry.key.as_str() {
+                "apiVersion" | "kind" | "metadata" | "spec" => {}
+                "status" => faults.add(entry.line, "status", "a file may not set it, remove it".to_owned()),
+                other => {
+                    faults.add(entry.line, &join("", other), "is no field: known are metadata and spec".to_owned())
+                }
+            }
+        }
+        // Paths are within the document, also of one in a List.
+        for fault in &mut faults.0 {
+            if let Some(rest) = fault.problem.path.strip_prefix(path) {
+                fault.problem.path = rest.trim_start_matches('.').to_owned();
+            }
+        }
+        let mut lines = BTreeMap::new();
+        collect_lines(node, "", &mut lines);
+        let spec = node.get("spec").filter(|spec| !spec.is_null());
+        let spec_line = lines.get("spec").copied().unwrap_or(node.line);
+        let shape = shape_of(id.0, spec, spec_line, node.line);
+        let written = spec.map_or(Value::Null, Node::json);
+        Self { id, line: node.line, written, lines, around: faults.0, shape }
+    }
+
+    /// A document as the store remembers it, without lines.
+    pub(super) fn remembered(id: ObjectId, stored: &Value) -> Self {
+        let written = stored["spec"].clone();
+        let around: Vec<Problem> = serde_json::from_value(stored["around"].clone()).unwrap_or_default();
+        let around = around.into_iter().map(|problem| Fault { line: 0, problem }).collect();
+        let node = Node::of_json(&written, 0);
+        let shape = shape_of(id.0, (!written.is_null()).then_some(&node), 0, 0);
+        Self { id, line: 0, written, lines: BTreeMap::new(), around, shape }
+    }
+
+    /// What the store remembers: a change of it is a new generation, a change of comments or order is not. `twice` says
+    /// whether the object stands more than once.
+    pub(super) fn stored(&self, twice: bool) -> Value {
+        let mut around: Vec<Problem> = self.around.iter().map(|fault| fault.problem.clone()).collect();
+        if twice {
+            around.push(Problem::new("", "stood more than once in the folder"));
+        }
+        if around.is_empty() { json!({"spec": self.written}) } else { json!({"spec": self.written, "around": around}) }
+    }
+
+    /// Everything that is wrong with it.
+    pub(super) fn faults(&self) -> impl Iterator<Item = &Fault> {
+        self.around.iter().chain(&self.shape)
+    }
+
+    /// The spec, or what is wrong with the document.
+    pub(super) fn spec<S: DeserializeOwned>(&self) -> Result<S, Vec<Problem>> {
+        let problems: Vec<Problem> = self.faults().map(|fault| fault.problem.clone()).collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let unreadable = |_| vec![Problem::new("spec", format!("cannot be read as the spec of {}", self.id.0))];
+        serde_json::from_value(self.written.clone()).map_err(unreadable)
+    }
+}
+
+fn shape_of(kind: Kind, spec: Option<&Node>, spec_line: u64, line: u64) -> Vec<Fault> {
+    let mut faults = Faults::default();
+    match spec {
+        Some(spec) => shape::check(spec_schema(kind), spec, "spec", spec_line, &mut faults),
+        None => faults.add(line, "spec", "is missing".to_owned()),
+    }
+    faults.0
+}
+
+fn is_our_list(version: &str, kind: &str) -> bool {
+    version == API_VERSION && Kind::ALL.iter().any(|known| kind.strip_suffix("List") == Some(known.as_str()))
+}
+
+/// The kind of a document. One of our group in another version still names its object.
+fn what_it_is(node: &Node, path: &str, faults: &mut Faults) -> Option<Kind> {
+    if !matches!(node.tree, Tree::Map(_)) {
+        let what = format!("is {}: write an object with apiVersion, kind, metadata and spec", node.article());
+        faults.add(node.line, path, what);
+        return None;
+    }
+    let version = required_text(node, path, "apiVersion", &format!("write {API_VERSION}"), faults);
+    let right = || format!("write {}", Kind::ALL.map(Kind::as_str).join(" or "));
+    let kind = required_text(node, path, "kind", &right(), faults);
+    let known = Kind::ALL.into_iter().find(|known| kind.is_some_and(|(kind, _)| kind == known.as_str()));
+    let (version, version_line) = version?;
+    let (kind, kind_line) = kind?;
+    let ours = version.split_once('/').is_some_and(|(group, _)| group == GROUP);
+    if !ours {
+        let what = format!("{version:?} is not read here: known is {API_VERSION}");
+        faults.add(version_line, &join(path, "apiVersion"), what);
+        return None;
+    }
+    if version != API_VERSION {
+        let what = format!("{version:?} is another version: write {API_VERSION}");
+        faults.add(version_line, &join(path, "apiVersion"), what);
+    }
+    if known.is_none() {
+        faults.add(kind_line, &join(path, "kind"), format!("{kind:?} is not read here: {}", right()));
+    }
+    known
+}
+
+/// The text of a required field, and its line.
+fn required_text<'n>(
+    node: &'n Node,
+    path: &str,
+    name: &str,
+    right: &str,
+    faults: &mut Faults,
+) -> Option<(&'n str, u64)> {
+    let entry = node.entries().iter().rev().find(|entry| entry.key == name && !entry.node.is_null());
+    match entry {
+        None => faults.add(node.line, &join(path, name), format!("is missing: {right}")),
+        Some(Entry { node: Node { tree: Tree::Text(text), .. }, line, .. }) => return Some((text, *line)),
+        Some(entry) => faults.add(entry.line, &join(path, name), format!("is {}: {right}", entry.node.article())),
+    }
+    None
+}
+
+/// The fields of `metadata` that a file may have and that mean nothing here: identity is the store's to say.
+const IGNORED: [&str; 9] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generation",
+    "managedFields",
+    "ownerReferences",
+    "resourceVersion",
+    "uid",
+];
+
+fn metadata(node: &Node, path: &str, faults: &mut Faults) -> Option<ObjectKey> {
+    if !matches!(node.tree, Tree::Map(_)) {
+        return None;
+    }
+    let at = join(path, "metadata");
+    let entry = node.entries().iter().rev().find(|entry| entry.key == "metadata");
+    let Some(Entry { node: metadata, .. }) = entry.filter(|entry| matches!(entry.node.tree, Tree::Map(_))) else {
+        let line = entry.map_or(node.line, |entry| entry.line);
+        faults.add(line, &at, "has to be an object with a name and a namespace".to_owned());
+        return None;
+    };
+    for entry in metadata.entries() {
+        match entry.key.as_str() {
+            "name" | "namespace" => {}
+            "labels" | "annotations" => strings(entry, &at, faults),
+            known if IGNORED.contains(&known) => {}
+            other => {
+                let what = "is no field of metadata: write name, namespace, labels or annotations".to_owned();
+                faults.add(entry.line, &join(&at, other), what);
+            }
+        }
+    }
+    let mut part = |name: &str, rule: &TextRule| {
+        let (text, line) = required_text(metadata, &at, name, &format!("write the object's {name}"), faults)?;
+        match rule.fault(text) {
+            Some(what) => faults.add(line, &join(&at, name), what),
+            None => return Some(text),
+        }
+        None
+    };
+    let name = part("name", &NAME);
+    let namespace = part("namespace", &LABEL);
+    Some(ObjectKey::new(namespace?, name?))
+}
+
+/// `labels` and `annotations`: nothing is made of them, but an API server would refuse what is not a string.
+fn strings(entry: &Entry, path: &str, faults: &mut Faults) {
+    let at = join(path, &entry.key);
+    let schema = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    if !entry.node.is_null() {
+        shape::check(&schema, &entry.node, &at, entry.line, faults);
+    }
+}
+
+/// Keys that stand twice, anywhere in a document.
+fn duplicates(node: &Node, path: &str, faults: &mut Faults) {
+    duplicates_here(node, path, faults);
+    match &node.tree {
+        Tree::Map(entries) => entries.iter().for_each(|entry| duplicates(&entry.node, &join(path, &entry.key), faults)),
+        Tree::List(nodes) => {
+            for (index, node) in nodes.iter().enumerate() {
+                duplicates(node, &format!("{path}[{index}]"), faults);
+            }
+        }
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => {}
+    }
+}
+
+fn duplicates_here(node: &Node, path: &str, faults: &mut Faults) {
+    let mut first: BTreeMap<&str, u64> = BTreeMap::new();
+    for entry in node.entries() {
+        if let Some(line) = first.get(entry.key.as_str()) {
+            faults.add(entry.line, &join(path, &entry.key), format!("stands twice, first in line {line}: keep one"));
+        } else {
+            first.insert(&entry.key, entry.line);
+        }
+    }
+}
+
+fn collect_lines(node: &Node, path: &str, lines: &mut BTreeMap<String, u64>) {
+    match &node.tree {
+        Tree::Map(entries) => {
+            for entry in entries {
+                let path = join(path, &entry.key);
+                collect_lines(&entry.node, &path, lines);
+                lines.insert(path, entry.line);
+            }
+        }
+        Tree::List(nodes) => {
+            for (index, node) in nodes.iter().enumerate() {
+                let path = format!("{path}[{index}]");
+                collect_lines(node, &path, lines);
+                lines.insert(path, node.line);
+            }
+        }
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;
