@@ -94,6 +94,8 @@ pub struct Refusal {
     pub reason: AcceptedReason,
     /// The problems of every reason that applies, in the page's order.
     pub message: Message,
+    /// The same, one by one and not cut: for who checks objects before they are used.
+    pub problems: Vec<(AcceptedReason, String)>,
     /// For the operator's log only: names that the message must not hold.
     pub log: Option<String>,
 }

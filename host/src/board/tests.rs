@@ -20,13 +20,14 @@ fn judgement(uid: &str, refused: Option<AcceptedReason>) -> Judgement {
         snapshot: Snapshot { bindings: vec![object], ..Snapshot::default() },
         written: [(key.clone(), json!({"chat": {"channel": "C1"}}))].into(),
         problems: Vec::new(),
+        ..Reading::default()
     };
     let judged = refused.map(|reason| Judged {
         uid: Uid(uid.to_owned()),
         generation: Generation(1),
         owned: true,
         channel: Some("C1".to_owned()),
-        refusal: Some(Refusal { reason, message: Message::new("spec: unread"), log: None }),
+        refusal: Some(Refusal { reason, message: Message::new("spec: unread"), problems: Vec::new(), log: None }),
         served: None,
     });
     let mut judgement = Judgement { reading: Arc::new(reading), ..Judgement::default() };

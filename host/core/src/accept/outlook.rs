@@ -97,13 +97,13 @@ impl Outlook {
     pub(super) fn refusal(mut self, serving: Option<(Generation, Generation)>) -> Option<Refusal> {
         self.problems.sort_by_key(|(reason, _)| *reason);
         let reason = self.problems.first().map(|(reason, _)| *reason)?;
-        let problems: Vec<String> = self.problems.into_iter().map(|(_, problem)| problem).collect();
+        let problems: Vec<&str> = self.problems.iter().map(|(_, problem)| problem.as_str()).collect();
         let mut message = problems.join("; ");
         if let Some((refused, served)) = serving {
             message = format!("generation {refused} is invalid, serving generation {served}: {message}");
         }
         let log = (!self.log.is_empty()).then(|| self.log.join("; "));
-        Some(Refusal { reason, message: Message::new(&message), log })
+        Some(Refusal { reason, message: Message::new(&message), problems: self.problems, log })
     }
 }
 

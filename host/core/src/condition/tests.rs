@@ -33,8 +33,12 @@ impl Case {
     fn refused_edit(newest: i64, served: i64) -> Self {
         let mut case = Self::accepted(served);
         case.judged.generation = Generation(newest);
-        case.judged.refusal =
-            Some(Refusal { reason: AcceptedReason::InvalidSpec, message: Message::new(REFUSED), log: None });
+        case.judged.refusal = Some(Refusal {
+            reason: AcceptedReason::InvalidSpec,
+            message: Message::new(REFUSED),
+            problems: Vec::new(),
+            log: None,
+        });
         case
     }
 

@@ -23,8 +23,12 @@ fn ready_is_the_first_condition_that_holds_it_back_in_every_combination() {
             for channel in ChannelReason::ALL {
                 let mut case = Case::accepted(1).backend(1, *backend).channel(1, *channel);
                 if *accepted != AcceptedReason::Ok {
-                    case.judged.refusal =
-                        Some(Refusal { reason: *accepted, message: Message::new(REFUSED), log: None });
+                    case.judged.refusal = Some(Refusal {
+                        reason: *accepted,
+                        message: Message::new(REFUSED),
+                        problems: Vec::new(),
+                        log: None,
+                    });
                 }
                 let ready = case.assess().words().pop().unwrap();
                 assert_eq!((ready.status, ready.reason), as_the_page_says(*accepted, *backend, *channel));
