@@ -54,7 +54,7 @@ impl Command {
     fn run(self) -> Outcome {
         match self {
             Self::Run(args) => run::run(args),
-            Self::Check(args) => check::run(args).map_err(Failure::Internal),
+            Self::Check(args) => check::run(&args),
             Self::Crds(args) => crds::run(&args),
             Self::Status(args) => status::run(&args),
             Self::Probe(command) => command.run(),

@@ -1,21 +1,233 @@
 //! `agent-kourier check`: everything that is wrong with manifests, by the broker's own rules.
+//!
+//! The manifests are taken as a whole: a reference to an object that is in none of them is a problem, and so is a
+//! channel that two Bindings want. What is absent: an identity of objects, so that of two new Bindings that want one
+//! channel the first by namespace and name is taken for the older one.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use anyhow::Context;
+use kourier_core::accept::{LastGood, Rules, accept};
+use kourier_core::check;
+use kourier_core::id::{Kind, ObjectKey};
+use kourier_core::object::DEFAULT_BROKER;
+use kourier_core::reason::AcceptedReason;
+use kourier_core::snapshot::{Object, Problem};
+use kourier_sandbox::{Limits, Sandbox};
+use serde::Serialize;
+
+use crate::cli::{self, Failure, Outcome};
+use crate::components::Components;
+use crate::source::files::Named;
+use crate::source::{FileProblem, Reading};
 
 /// Checks manifests by the broker's own rules: every problem at once, with file and line.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Files and folders of manifests; `-` is the standard input.
-    #[arg(required = true)]
-    pub paths: Vec<PathBuf>,
+    /// Files and folders of manifests, checked together; `-` is the standard input.
+    #[arg(required = true, value_name = "FILE|DIR|-")]
+    paths: Vec<PathBuf>,
+    /// A folder of `*.wasm` files beside the built-in components: their platforms are known.
+    #[arg(long, value_name = "DIR")]
+    components: Option<PathBuf>,
+    /// The broker whose rules count: ChatConnections of others are read, but not served by it.
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_BROKER)]
+    broker: String,
+    /// Refuse URLs whose host has no dot, as a broker that reads custom resources does.
+    #[arg(long)]
+    full_names: bool,
+    /// How to print it.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
 }
 
-/// Prints every problem. Exit code 0: none, 1: some, 2: something could not be read.
+/// How problems are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// One line a problem: `file:line: Kind namespace/name: path: what is wrong`.
+    #[default]
+    Text,
+    /// A JSON document, for programs.
+    Json,
+}
+
+/// Prints every problem. Problems make it `ExitCode::FAILURE`.
 ///
 /// # Errors
 ///
-/// When the components cannot be loaded or the output cannot be written.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    unimplemented!()
+/// When a path cannot be read, the sandbox cannot be started or the output cannot be written.
+pub fn run(args: &Args) -> Outcome {
+    let mut named = Named::default();
+    for path in &args.paths {
+        take(&mut named, path).with_context(|| format!("cannot read {}", path.display())).map_err(Failure::Input)?;
+    }
+    let sandbox = Sandbox::new(Limits::default()).map_err(Failure::internal)?;
+    let platforms = Components::load(&sandbox, args.components.as_deref()).platforms();
+    let rules = Rules { broker: args.broker.clone(), platforms, single_label_hosts: !args.full_names };
+    let report = Report::of(&named.read(), &rules);
+    match args.output {
+        Format::Json => cli::print_json(&report)?,
+        Format::Text => cli::print(&report.text())?,
+    }
+    Ok(if report.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
+
+fn take(named: &mut Named, path: &Path) -> io::Result<()> {
+    if path == Path::new("-") {
+        let mut content = Vec::new();
+        io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut content)?;
+        let too_long = content.len() as u64 > MAX_INPUT;
+        let text = String::from_utf8(content).map_err(|_| "is not UTF-8 text".to_owned());
+        let text = if too_long { Err("has more than 16 MiB".to_owned()) } else { text };
+        named.add(path.to_owned(), text);
+        Ok(())
+    } else if path.is_dir() {
+        named.add_folder(path)
+    } else {
+        named.add_file(path)
+    }
+}
+
+/// The longest standard input, in bytes: what a rendered chart or a `kubectl get -o yaml` of thousands has.
+const MAX_INPUT: u64 = 16 << 20;
+
+/// What was found.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Report {
+    /// How many objects were checked.
+    objects: usize,
+    /// By file and line.
+    problems: Vec<Row>,
+}
+
+/// One problem.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Row {
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    path: String,
+    what: String,
+}
+
+impl Report {
+    fn of(reading: &Reading, rules: &Rules) -> Self {
+        let mut problems: BTreeSet<FileProblem> = reading.problems.iter().cloned().collect();
+        let snapshot = &reading.snapshot;
+        let found = |kind, object_problems: Vec<(ObjectKey, Problem)>| {
+            object_problems.into_iter().map(move |(key, problem)| at(reading, kind, &key, &problem))
+        };
+        problems.extend(found(Kind::Binding, each(&snapshot.bindings, check::binding)));
+        problems.extend(found(Kind::AgentBackend, each(&snapshot.backends, |spec| check::backend(spec, rules))));
+        let connections = each(&snapshot.connections, |spec| check::connection(spec, rules));
+        problems.extend(found(Kind::ChatConnection, connections));
+        problems.extend(refused(reading, rules));
+        let objects = snapshot.bindings.len() + snapshot.backends.len() + snapshot.connections.len();
+        Self { objects, problems: problems.into_iter().map(Row::of).collect() }
+    }
+
+    fn text(&self) -> String {
+        let lines: String = self.problems.iter().map(Row::text).collect();
+        let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+        format!("{lines}{}, {}\n", count(self.objects, "object"), count(self.problems.len(), "problem"))
+    }
+}
+
+impl Row {
+    fn of(problem: FileProblem) -> Self {
+        let (kind, key) = problem.object.unzip();
+        let (namespace, name) = key.map(|key| (key.namespace, key.name)).unzip();
+        Self {
+            file: problem.file.display().to_string(),
+            line: problem.line,
+            kind: kind.map(Kind::as_str),
+            namespace,
+            name,
+            path: problem.path,
+            what: problem.what,
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = self.file.clone();
+        if let Some(line) = self.line {
+            text += &format!(":{line}");
+        }
+        if let (Some(kind), Some(namespace), Some(name)) = (self.kind, &self.namespace, &self.name) {
+            text += &format!(": {kind} {namespace}/{name}");
+        }
+        if !self.path.is_empty() {
+            text += &format!(": {}", self.path);
+        }
+        text + ": " + &self.what + "\n"
+    }
+}
+
+/// The problems of each spec that could be read.
+fn each<S>(objects: &[Object<S>], check: impl Fn(&S) -> Vec<Problem>) -> Vec<(ObjectKey, Problem)> {
+    let of = |object: &Object<S>| -> Vec<(ObjectKey, Problem)> {
+        let problems = object.spec.as_ref().map(&check).unwrap_or_default();
+        problems.into_iter().map(|problem| (object.meta.key.clone(), problem)).collect()
+    };
+    objects.iter().flat_map(of).collect()
+}
+
+/// What only acceptance can tell: references, permissions, conflicts, channels of a platform.
+fn refused(reading: &Reading, rules: &Rules) -> Vec<FileProblem> {
+    let accepted = accept(&reading.snapshot, &LastGood::default(), rules);
+    let mut problems = Vec::new();
+    for object in &reading.snapshot.bindings {
+        let key = &object.meta.key;
+        let told: Vec<String> = match &object.spec {
+            Ok(spec) => check::binding(spec).iter().map(ToString::to_string).collect(),
+            Err(problems) => problems.iter().map(ToString::to_string).collect(),
+        };
+        let refusal = accepted.bindings.get(key).and_then(|judged| judged.refusal.as_ref());
+        let found = refusal.into_iter().flat_map(|refusal| &refusal.problems);
+        let news = found.filter(|(reason, text)| *reason != AcceptedReason::InvalidSpec || !told.contains(text));
+        problems.extend(news.map(|(reason, text)| at(reading, Kind::Binding, key, &placed(*reason, text))));
+    }
+    problems
+}
+
+/// The field that a refusal's problem is about, and what is wrong with it.
+fn placed(reason: AcceptedReason, text: &str) -> Problem {
+    match text.split_once(": ") {
+        Some((path, what)) if path.starts_with("spec.") && !path.contains(' ') => Problem::new(path, what),
+        Some(_) | None => Problem::new(path_of(reason), text),
+    }
+}
+
+const fn path_of(reason: AcceptedReason) -> &'static str {
+    match reason {
+        AcceptedReason::BackendNotFound | AcceptedReason::BackendRejected => "spec.agent.backendRef",
+        AcceptedReason::ConnectionNotFound | AcceptedReason::ConnectionRejected => "spec.chat.connectionRef",
+        AcceptedReason::ChannelConflict => "spec.chat.channel",
+        AcceptedReason::Ok | AcceptedReason::InvalidSpec | AcceptedReason::NamespaceNotAllowed => "spec",
+    }
+}
+
+fn at(reading: &Reading, kind: Kind, key: &ObjectKey, problem: &Problem) -> FileProblem {
+    let object = (kind, key.clone());
+    let origin = reading.origins.get(&object);
+    FileProblem {
+        file: origin.map(|origin| origin.file.clone()).unwrap_or_default(),
+        line: origin.and_then(|origin| origin.line_of(&problem.path)),
+        object: Some(object),
+        path: problem.path.clone(),
+        what: problem.what.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ pub(super) fn read(text: &str) -> Result<Settings, Vec<ConfigProblem>> {
     match documents.next() {
         None => {}
         Some(Ok(root)) => {
-            Reader { settings: &mut settings, problems: &mut problems, seen: BTreeMap::new() }.root(&root)
+            Reader { settings: &mut settings, problems: &mut problems, seen: BTreeMap::new() }.root(&root);
         }
         Some(Err(error)) => {
             problems.push(ConfigProblem { line: Some(error.line), key: String::new(), what: error.what });

@@ -44,7 +44,7 @@ macro_rules! duration {
             unit: "duration",
             why: $why,
             show: |s| show_duration(s.$($field).+),
-            set: |s, node| Ok(s.$($field).+ = duration(node, $least, $most)?),
+            set: |s, node| { s.$($field).+ = duration(node, $least, $most)?; Ok(()) },
         }
     };
 }
@@ -57,7 +57,7 @@ macro_rules! bytes {
             unit: "bytes",
             why: $why,
             show: |s| show_bytes(s.$($field).+),
-            set: |s, node| Ok(s.$($field).+ = bytes(node, $least, $most)?),
+            set: |s, node| { s.$($field).+ = bytes(node, $least, $most)?; Ok(()) },
         }
     };
 }
@@ -70,7 +70,7 @@ macro_rules! count {
             unit: "count",
             why: $why,
             show: |s| s.$($field).+.to_string(),
-            set: |s, node| Ok(s.$($field).+ = count(node, $least, $most)?),
+            set: |s, node| { s.$($field).+ = count(node, $least, $most)?; Ok(()) },
         }
     };
 }
@@ -83,7 +83,7 @@ macro_rules! path {
             unit: "path",
             why: $why,
             show: |s| show_text(&s.$($field).+.display().to_string()),
-            set: |s, node| Ok(s.$($field).+ = path(node)?),
+            set: |s, node| { s.$($field).+ = path(node)?; Ok(()) },
         }
     };
 }
@@ -96,7 +96,7 @@ macro_rules! networks {
             unit: "list of networks",
             why: $why,
             show: |s| show_list(&s.$($field).+),
-            set: |s, node| Ok(s.$($field).+ = list(node, network)?),
+            set: |s, node| { s.$($field).+ = list(node, network)?; Ok(()) },
         }
     };
 }
@@ -109,7 +109,7 @@ macro_rules! ports {
             unit: "list of ports",
             why: $why,
             show: |s| format!("{:?}", s.$($field).+),
-            set: |s, node| Ok(s.$($field).+ = list(node, |node| count(node, 1_u16, u16::MAX))?),
+            set: |s, node| { s.$($field).+ = list(node, |node| count(node, 1_u16, u16::MAX))?; Ok(()) },
         }
     };
 }
@@ -121,7 +121,10 @@ pub static SETTINGS: &[Setting] = &[
         unit: "name",
         why: "The name by which ChatConnections choose this broker (`spec.broker`).",
         show: |s| show_text(&s.broker),
-        set: |s, node| Ok(s.broker = name(node)?),
+        set: |s, node| {
+            s.broker = name(node)?;
+            Ok(())
+        },
     },
     Setting {
         key: "config.source",
@@ -154,14 +157,20 @@ pub static SETTINGS: &[Setting] = &[
         show: |s| {
             s.components_dir.as_ref().map_or_else(|| "\"\"".to_owned(), |dir| show_text(&dir.display().to_string()))
         },
-        set: |s, node| Ok(s.components_dir = Some(text(node)?).filter(|dir| !dir.is_empty()).map(PathBuf::from)),
+        set: |s, node| {
+            s.components_dir = Some(text(node)?).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+            Ok(())
+        },
     },
     Setting {
         key: "admin.listen",
         unit: "address and port",
         why: "Where metrics, health and Bindings are served. Loopback, because whoever reaches it reads all statuses.",
         show: |s| show_text(&s.admin_listen.to_string()),
-        set: |s, node| Ok(s.admin_listen = parsed::<SocketAddr>(node, "an address and a port, such as 0.0.0.0:9090")?),
+        set: |s, node| {
+            s.admin_listen = parsed::<SocketAddr>(node, "an address and a port, such as 0.0.0.0:9090")?;
+            Ok(())
+        },
     },
     networks!("egress.allow", egress.allow, "Networks that probes may reach though a default rule denies them."),
     networks!("egress.deny", egress.deny, "Networks that probes may not reach in any case."),
@@ -172,7 +181,10 @@ pub static SETTINGS: &[Setting] = &[
         unit: "boolean",
         why: "Whether probes may reach this machine's own loopback: for work on one machine, never in a cluster.",
         show: |s| s.egress.allow_loopback.to_string(),
-        set: |s, node| Ok(s.egress.allow_loopback = boolean(node)?),
+        set: |s, node| {
+            s.egress.allow_loopback = boolean(node)?;
+            Ok(())
+        },
     },
     duration!(
         "prober.startDelay",
@@ -247,14 +259,20 @@ pub static SETTINGS: &[Setting] = &[
             LogFormat::Json => "json".to_owned(),
             LogFormat::Text => "text".to_owned(),
         },
-        set: |s, node| Ok(s.log.format = word(node, &[("text", LogFormat::Text), ("json", LogFormat::Json)])?),
+        set: |s, node| {
+            s.log.format = word(node, &[("text", LogFormat::Text), ("json", LogFormat::Json)])?;
+            Ok(())
+        },
     },
     Setting {
         key: "log.level",
         unit: "filter",
         why: "What is logged, such as info,agent_kourier::prober=debug.",
         show: |s| show_text(&s.log.level),
-        set: |s, node| Ok(s.log.level = filter(node)?),
+        set: |s, node| {
+            s.log.level = filter(node)?;
+            Ok(())
+        },
     },
 ];
 

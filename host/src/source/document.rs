@@ -92,7 +92,8 @@ impl Content {
         }
         duplicates(node, path, &mut faults);
         let kind = what_it_is(node, path, &mut faults);
-        let key = metadata(node, path, &mut faults);
+        let foreign = field("apiVersion").is_some_and(|version| !is_ours(version));
+        let key = if foreign { None } else { metadata(node, path, &mut faults) };
         if let (Some(kind), Some(key)) = (kind, key) {
             self.documents.push(Document::new((kind, key), node, path, faults));
         } else {
@@ -131,7 +132,7 @@ impl Document {
                 "apiVersion" | "kind" | "metadata" | "spec" => {}
                 "status" => faults.add(entry.line, "status", "a file may not set it, remove it".to_owned()),
                 other => {
-                    faults.add(entry.line, &join("", other), "is no field: known are metadata and spec".to_owned())
+                    faults.add(entry.line, &join("", other), "is no field: known are metadata and spec".to_owned());
                 }
             }
         }
@@ -199,6 +200,10 @@ fn is_our_list(version: &str, kind: &str) -> bool {
     version == API_VERSION && Kind::ALL.iter().any(|known| kind.strip_suffix("List") == Some(known.as_str()))
 }
 
+fn is_ours(version: &str) -> bool {
+    version.split_once('/').is_some_and(|(group, _)| group == GROUP)
+}
+
 /// The kind of a document. One of our group in another version still names its object.
 fn what_it_is(node: &Node, path: &str, faults: &mut Faults) -> Option<Kind> {
     if !matches!(node.tree, Tree::Map(_)) {
@@ -209,11 +214,8 @@ fn what_it_is(node: &Node, path: &str, faults: &mut Faults) -> Option<Kind> {
     let version = required_text(node, path, "apiVersion", &format!("write {API_VERSION}"), faults);
     let right = || format!("write {}", Kind::ALL.map(Kind::as_str).join(" or "));
     let kind = required_text(node, path, "kind", &right(), faults);
-    let known = Kind::ALL.into_iter().find(|known| kind.is_some_and(|(kind, _)| kind == known.as_str()));
     let (version, version_line) = version?;
-    let (kind, kind_line) = kind?;
-    let ours = version.split_once('/').is_some_and(|(group, _)| group == GROUP);
-    if !ours {
+    if !is_ours(version) {
         let what = format!("{version:?} is not read here: known is {API_VERSION}");
         faults.add(version_line, &join(path, "apiVersion"), what);
         return None;
@@ -222,6 +224,8 @@ fn what_it_is(node: &Node, path: &str, faults: &mut Faults) -> Option<Kind> {
         let what = format!("{version:?} is another version: write {API_VERSION}");
         faults.add(version_line, &join(path, "apiVersion"), what);
     }
+    let (kind, kind_line) = kind?;
+    let known = Kind::ALL.into_iter().find(|known| kind == known.as_str());
     if known.is_none() {
         faults.add(kind_line, &join(path, "kind"), format!("{kind:?} is not read here: {}", right()));
     }

@@ -81,13 +81,7 @@ impl Folder {
                 }
                 let reading;
                 (folder, reading) = folder.look().await;
-                sender.send_if_modified(|last| {
-                    let changed = **last != reading;
-                    if changed {
-                        *last = Arc::new(reading);
-                    }
-                    changed
-                });
+                sender.send_if_modified(|last| replace(last, reading));
             }
         });
         (receiver, task)
@@ -151,6 +145,15 @@ impl Content {
         let fault = Fault { line: 0, problem: Problem::new("", what) };
         Self { nameless: vec![fault], broken: true, ..Self::default() }
     }
+}
+
+/// Whether the reading is another one than the last, which it then replaces.
+fn replace(last: &mut Arc<Reading>, reading: Reading) -> bool {
+    let changed = **last != reading;
+    if changed {
+        *last = Arc::new(reading);
+    }
+    changed
 }
 
 fn unreadable(dir: &Path, error: &io::Error) -> FileProblem {

@@ -1,0 +1,87 @@
+use std::collections::BTreeMap;
+
+use kourier_core::platform::{CredentialPlace, Platform};
+use kourier_core::url::BaseUrl;
+
+use super::*;
+
+fn rules() -> Rules {
+    let slack = Platform {
+        default_url: Some(BaseUrl::parse("https://slack.com/api").unwrap()),
+        channel_pattern: regex::Regex::new("^[CG][A-Z0-9]+$").unwrap(),
+        credential: CredentialPlace::Bearer,
+        settings: BTreeMap::new(),
+    };
+    let platforms = [("slack".to_owned(), slack)].into();
+    Rules { broker: DEFAULT_BROKER.to_owned(), platforms, single_label_hosts: true }
+}
+
+fn check(files: &[(&str, &str)], expected: &str) {
+    let mut named = Named::default();
+    for (file, text) in files {
+        named.add(PathBuf::from(file), Ok((*text).to_owned()));
+    }
+    assert_eq!(Report::of(&named.read(), &rules()).text(), expected);
+}
+
+const GOOD: &str = include_str!("tests/good.yaml");
+
+#[test]
+fn good_manifests_have_no_problem() {
+    check(&[("good.yaml", GOOD)], "3 objects, 0 problems\n");
+    check(&[], "0 objects, 0 problems\n");
+}
+
+#[test]
+fn a_problem_of_each_kind_is_told_with_its_line() {
+    check(&[("good.yaml", GOOD), ("bad.yaml", include_str!("tests/bad.yaml"))], include_str!("tests/bad.txt"));
+}
+
+#[test]
+fn what_is_there_twice_is_told_in_both_places() {
+    check(
+        &[("a.yaml", GOOD), ("b.yaml", GOOD)],
+        "\
+a.yaml:2: AgentBackend team-a/agents: stands also at b.yaml:2: keep one
+a.yaml:8: ChatConnection team-a/slack: stands also at b.yaml:8: keep one
+a.yaml:14: Binding team-a/chat: stands also at b.yaml:14: keep one
+b.yaml:2: AgentBackend team-a/agents: stands also at a.yaml:2: keep one
+b.yaml:8: ChatConnection team-a/slack: stands also at a.yaml:8: keep one
+b.yaml:14: Binding team-a/chat: stands also at a.yaml:14: keep one
+3 objects, 6 problems
+",
+    );
+}
+
+#[test]
+fn json_has_the_same_problems_as_fields() {
+    let mut named = Named::default();
+    named.add(PathBuf::from("x.yaml"), Ok(GOOD.replace("url:", "uri:")));
+    let report = serde_json::to_value(Report::of(&named.read(), &rules())).unwrap();
+    assert_eq!(
+        report["problems"][0],
+        serde_json::json!({
+            "file": "x.yaml",
+            "line": 5,
+            "kind": "AgentBackend",
+            "namespace": "team-a",
+            "name": "agents",
+            "path": "spec.url",
+            "what": "is missing",
+        })
+    );
+}
+
+#[test]
+fn the_command_line_takes_folders_files_and_refuses_what_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("good.yaml"), GOOD).unwrap();
+    std::fs::write(folder.path().join("readme.txt"), "not a manifest").unwrap();
+    let mut named = Named::default();
+    take(&mut named, folder.path()).unwrap();
+    assert_eq!(named.read().snapshot.bindings.len(), 1);
+    let mut named = Named::default();
+    take(&mut named, &folder.path().join("readme.txt")).unwrap();
+    assert_eq!(named.read().problems.len(), 1);
+    assert!(take(&mut named, &folder.path().join("nothing.yaml")).is_err());
+}
