@@ -1,5 +1,7 @@
 //! What each Binding of deploy/samples shows once its probes have looked.
 
+use std::collections::BTreeSet;
+
 use anyhow::bail;
 
 use crate::broker::Row;
@@ -31,6 +33,11 @@ pub(crate) const READY: &[(&str, &str, &str)] = &[
     ("team-a", "rush-hour", "ChannelJoined:RateLimited"),
     ("team-a", "lost-pigeon", "ChannelJoined:ProbeTimeout"),
 ];
+
+/// How many different outcomes that is.
+pub(crate) fn kinds() -> usize {
+    READY.iter().map(|(_, _, reason)| reason).collect::<BTreeSet<_>>().len()
+}
 
 /// Compares the table with what it should say.
 ///

@@ -31,8 +31,8 @@ impl Files {
         fs::create_dir_all(folder.join("components"))?;
         fs::copy(component, folder.join("components/pigeon-post.wasm"))?;
         let own = |text: &str| {
-            text.replace("deploy/samples/objects", &files.path("objects"))
-                .replace("/tmp/agent-kourier", &files.path(""))
+            text.replace("/tmp/agent-kourier", &files.path(""))
+                .replace("deploy/samples/objects", &files.path("objects"))
                 .replace("127.0.0.1:9090", &files.admin)
         };
         files.put("settings.yaml", &own(&sample("settings.yaml")?))?;
