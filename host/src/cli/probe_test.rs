@@ -1,8 +1,7 @@
 //! `probe test`: runs a component against a folder of recorded cases.
 
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use crate::builtin;
 use crate::cases::folder::{self, Folder};
 use crate::cases::run::Ran;
 use crate::cases::{Case, Problem, report, run as runner};
+use crate::components::{self, Loaded};
 
 /// Run a probe component against recorded cases, without a network.
 ///
@@ -81,10 +81,9 @@ fn tested(args: &Args) -> Result<(String, bool), Failure> {
     if args.list {
         return Ok((list(&folder.cases), true));
     }
-    let (name, bytes) = component(args, &folder)?;
+    let name = component(args, &folder)?;
     let sandbox = Sandbox::new(Limits::default()).map_err(Failure::Internal)?;
-    let refused = |error| unusable(format!("component {name} is refused: {error}"));
-    let component = sandbox.load(&bytes).map_err(refused)?;
+    let Loaded { name, component, .. } = components::load_one(&sandbox, &name).map_err(Failure::Input)?;
     let misfits: Vec<_> = folder.cases.iter().filter_map(|case| case.fits(component.kind()).err()).collect();
     if !misfits.is_empty() {
         return Err(lines(&misfits));
@@ -111,26 +110,17 @@ fn list(cases: &[Case]) -> String {
     cases.iter().map(|case| format!("{}  {}\n", case.place, case.sentence)).collect()
 }
 
-/// The component that the caller or the folder names. A path of `probe.yaml` is relative to the folder.
-fn component(args: &Args, folder: &Folder) -> Result<(String, Vec<u8>), Failure> {
-    let (name, base) = match (&args.component, &folder.component) {
-        (Some(name), _) => (name, Path::new("")),
-        (None, Some(name)) => (name, args.dir.as_path()),
+/// The component that the caller or the folder names. A file of `probe.yaml` is relative to the folder.
+fn component(args: &Args, folder: &Folder) -> Result<String, Failure> {
+    match (&args.component, &folder.component) {
+        (Some(name), _) => Ok(name.clone()),
+        (None, Some(name)) if builtin::ALL.iter().any(|it| it.name == name) => Ok(name.clone()),
+        (None, Some(file)) => Ok(args.dir.join(file).display().to_string()),
         (None, None) => {
             let words = "which component? give --component, or write `component: NAME` into probe.yaml";
-            return Err(unusable(words.to_owned()));
+            Err(unusable(words.to_owned()))
         }
-    };
-    if let Some(built_in) = builtin::ALL.iter().find(|it| it.name == name) {
-        return Ok((name.clone(), built_in.wasm.to_vec()));
     }
-    let file = base.join(name);
-    let bytes = fs::read(&file).map_err(|error| {
-        let known: Vec<_> = builtin::ALL.iter().map(|it| it.name).collect();
-        let built_in = known.join(", ");
-        unusable(format!("{}: {error}; a component is a file or one of the built-in ones: {built_in}", file.display()))
-    })?;
-    Ok((name.clone(), bytes))
 }
 
 struct Report<'a> {

@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::Path;
 
 use super::*;
 
@@ -69,12 +70,16 @@ fn what_cannot_be_used_is_told_to_the_caller() {
     let cases = ("a.yaml", TWO);
     check(&[], None, "holds no case");
     check(&[cases], None, "which component?");
-    check(&[cases, ("probe.yaml", "component: nobody.wasm")], None, "nobody.wasm: No such file");
+    check(&[cases, ("probe.yaml", "component: nobody.wasm")], None, "nobody.wasm: it cannot be read: No such file");
     check(&[cases], Some("/nobody.wasm"), "one of the built-in ones: agent-card");
     check(&[("a.yaml", "case: other\nverdict: ok\n")], Some("agent-card"), "no case contains \"A\"");
     check(&[("a.yaml", "case: A\nverdict: not-in-channel\n")], Some("agent-card"), "cannot say not-in-channel");
     check(&[("a.yaml", "case: A\ntarget: {channel: C1}\nverdict: ok\n")], Some("agent-card"), "cardPath only");
-    check(&[cases, ("not.wasm", "text"), ("probe.yaml", "component: not.wasm")], None, "not.wasm is refused: ");
+    check(
+        &[cases, ("not.wasm", "text"), ("probe.yaml", "component: not.wasm")],
+        None,
+        "not.wasm: not a WebAssembly component: ",
+    );
 }
 
 #[test]
