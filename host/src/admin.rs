@@ -55,7 +55,6 @@ pub struct Admin {
 
 impl Admin {
     /// The routes.
-    #[must_use]
     pub fn router(self) -> Router {
         Router::new()
             .route("/metrics", get(metrics))

@@ -132,7 +132,6 @@ impl Metrics {
     }
 
     /// A probe starts: it counts as in flight until the value is dropped.
-    #[must_use]
     pub fn probe_starts(&self, probe: Probe) -> InFlight {
         let gauge = self.in_flight.get_or_create_owned(&InFlightLabels { probe: probe.as_str() });
         gauge.inc();

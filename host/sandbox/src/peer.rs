@@ -43,7 +43,7 @@ impl Peer {
                 peer.header = Some(header(name, value)?);
             }
             Some(Credential::Basic { user, secret }) => {
-                peer.header = Some(header("authorization", basic(user, secret.expose())?)?)
+                peer.header = Some(header("authorization", basic(user, secret.expose())?)?);
             }
             Some(Credential::PathPrefix { prefix, secret }) => peer.path_prefix = path_prefix(prefix, secret.expose())?,
         }

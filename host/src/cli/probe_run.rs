@@ -127,6 +127,8 @@ async fn checked(args: &Args, sandbox: &Sandbox, component: &Loaded, peer: Endpo
 
 /// What a run says: the verdict, the status, the reason, its meaning and its advice.
 type Said = (Verdict, Status, [&'static str; 3]);
+/// Says it for one kind of probe.
+type Say<R> = fn(Ended<R>, Option<Fault>) -> Said;
 
 fn said_of_agent(ended: Ended<BackendReason>, fault: Option<Fault>) -> Said {
     let reason = ended.reason;
@@ -139,11 +141,7 @@ fn said_of_channel(ended: Ended<ChannelReason>, fault: Option<Fault>) -> Said {
 }
 
 impl Report {
-    fn new<R: Copy>(
-        component: &Loaded,
-        run: &Run<R>,
-        (condition, said): (ConditionType, fn(Ended<R>, Option<Fault>) -> Said),
-    ) -> Self {
+    fn new<R: Copy>(component: &Loaded, run: &Run<R>, (condition, said): (ConditionType, Say<R>)) -> Self {
         let (verdict, status, [reason, meaning, advice]) = said(run.outcome, run.fault);
         Self {
             component: component.name.clone(),
