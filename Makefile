@@ -73,9 +73,9 @@ demo: toolchain agents ## See it work: real agents, a Slack, a platform of your 
 bench: toolchain ## Measure what a run of a probe costs
 	cargo bench --package kourier-sandbox --locked
 
-crds: toolchain ## Write the custom resource definitions that the Rust types make
-	cargo build --workspace --bins --locked
-	$(KOURIER) crds > deploy/crds/agentkourier.yaml
+crds: toolchain ## Write what is made from the Rust types: CRDs, and pages of docs
+	UPDATE_COMMITTED=1 cargo test --workspace --lib --locked --quiet
+	git status --short deploy docs
 
 clean: ## Remove what was built; what was installed stays in $(CACHE)
 	cargo clean
