@@ -141,13 +141,12 @@ pub async fn run(
 fn report(before: &Board, now: &Board, metrics: &Metrics) {
     metrics.count_conditions(now.rows.values().filter_map(|row| row.assessment.as_ref()));
     for Turn { key, from, to } in now.turns(before) {
-        let was = from.map(|from| from.reason.as_str());
-        let (namespace, name) = (key.namespace.as_str(), key.name.as_str());
-        let (status, generation) = (to.status.as_str(), to.observed_generation.0);
+        let (was, generation) = (from.map(|from| from.reason.as_str()), to.observed_generation.0);
+        let (status, reason, says) = (to.status.as_str(), &to.reason, &to.message);
         if to.status == Status::False {
-            tracing::warn!(namespace, name, status, reason = to.reason, was, generation, "Ready: {}", to.message);
+            tracing::warn!(binding = %key, status, reason, was, generation, says, "Ready changed");
         } else {
-            tracing::info!(namespace, name, status, reason = to.reason, was, generation, "Ready: {}", to.message);
+            tracing::info!(binding = %key, status, reason, was, generation, says, "Ready changed");
         }
     }
 }

@@ -132,12 +132,11 @@ fn report(before: &Judgement, now: &Judgement) {
         let known = before.accepted.bindings.get(key).and_then(|judged| judged.refusal.as_ref());
         let Some(refusal) = judged.refusal.as_ref().filter(|refusal| known != Some(*refusal)) else { continue };
         tracing::warn!(
-            namespace = key.namespace,
-            name = key.name,
+            binding = %key,
             generation = judged.generation.0,
             serving = judged.served.as_ref().map(|served| served.generation.0),
             reason = %refusal.reason,
-            message = %refusal.message,
+            says = %refusal.message,
             cause = refusal.log,
             "the Binding is refused"
         );
