@@ -1,6 +1,7 @@
 //! What the integration tests stand on: peers that can be told what to be.
 
 pub mod agents;
+pub mod broker;
 pub mod guests;
 pub mod peer;
 pub mod slack;

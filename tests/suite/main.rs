@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod broker;
+mod cli;
+mod components;
 mod live_agents;
 mod sandbox;
 mod slack;

@@ -1,0 +1,74 @@
+//! The subcommands that need no broker, as a person calls them.
+
+use std::net::TcpListener;
+
+use suite::broker::run;
+
+/// Runs a subcommand: its exit code, what it printed, and what it said went wrong.
+fn said(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = run(arguments);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// An address on which nobody listens.
+fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+#[test]
+fn exit_codes_tell_bad_usage_from_what_was_found() {
+    let nobody = nobody();
+    let url = format!("http://{nobody}");
+    let cases: [(&[&str], i32, &str); 8] = [
+        (&["--version"], 0, ""),
+        (&["explain", "ChannelConflict"], 0, ""),
+        (&["explain", "ChanelConflict"], 2, "Did you mean ChannelConflict?"),
+        (&["status", "--admin", &nobody], 2, "no broker answers at"),
+        (&["status", "--frobnicate"], 2, "unexpected argument"),
+        (&["run", "--config", "/nowhere/settings.yaml"], 2, "/nowhere/settings.yaml"),
+        (&["probe", "run", "agent-card", "--url", &url, "--allow-loopback"], 1, ""),
+        (&["probe", "run", "nothing", "--url", &url], 2, "built-in"),
+    ];
+    for (arguments, expected, words) in cases {
+        let (code, _, error) = said(arguments);
+        assert_eq!(code, Some(expected), "{arguments:?}: {error}");
+        assert!(error.contains(words), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn components_lists_the_built_in_ones_and_refuses_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("broken.wasm"), "no").unwrap();
+    let dir = folder.path().display().to_string();
+    let (code, text, _) = said(&["components", "--output", "json"]);
+    assert_eq!(code, Some(0));
+    let listing: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let names: Vec<&str> = listing["loaded"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names, ["agent-card", "slack"]);
+    let (code, text, _) = said(&["components", "--components", &dir]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("REFUSED") && text.contains("broken.wasm"), "{text}");
+}
+
+#[test]
+fn a_probe_without_its_credential_is_bad_usage() {
+    let (code, _, error) = said(&["probe", "run", "slack", "--channel", "C0000000001"]);
+    assert_eq!(code, Some(2));
+    assert!(error.contains("--credential-file or --credential-env"), "{error}");
+}
+
+#[test]
+fn a_run_of_a_probe_says_what_the_status_would_say() {
+    let url = format!("http://{}", nobody());
+    let (code, text, _) = said(&["probe", "run", "agent-card", "--url", &url, "--allow-loopback", "--output", "json"]);
+    assert_eq!(code, Some(1));
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["verdict"], "unreachable");
+    assert_eq!(report["type"], "BackendReachable");
+    assert_eq!(report["status"], "False");
+    assert_eq!(report["reason"], "Unreachable");
+    assert!(!report["causes"].as_array().unwrap().is_empty(), "{report}");
+}
