@@ -1,5 +1,7 @@
 //! The real program, as an operator runs it: on a temporary folder, killed when a test ends.
 
+#![allow(clippy::expect_used, reason = "a test that cannot go on has failed")]
+
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
