@@ -5,6 +5,7 @@
 mod broker;
 mod cli;
 mod components;
+mod imports;
 mod live_agents;
 mod sandbox;
 mod slack;

@@ -180,9 +180,10 @@ fn split_escaped(files: &str) -> Vec<String> {
     marked.split_ascii_whitespace().map(|file| file.replace('\0', " ")).collect()
 }
 
-/// These files, and the manifests of the packages that they are in.
+/// These files, and the manifests of the packages that have the Rust ones among them.
 fn with_manifests(files: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let manifests = files.iter().filter_map(|file| {
+    let rust = files.iter().filter(|file| file.extension() == Some(OsStr::new("rs")));
+    let manifests = rust.filter_map(|file| {
         file.ancestors().skip(1).map(|dir| dir.join("Cargo.toml")).find(|manifest| manifest.is_file())
     });
     files.iter().cloned().chain(manifests).collect()
