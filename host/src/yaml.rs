@@ -65,8 +65,8 @@ pub(crate) struct SyntaxError {
 }
 
 /// Reads the documents of a text, in order. Empty ones are left out.
-pub(crate) fn documents(text: &str) -> Vec<Result<Node, SyntaxError>> {
-    pieces(text).filter_map(|piece| read(&piece).transpose()).collect()
+pub(crate) fn documents(text: &str) -> impl Iterator<Item = Result<Node, SyntaxError>> {
+    pieces(text).filter(|piece| !piece.is_blank()).filter_map(|piece| read(&piece).transpose())
 }
 
 impl Node {
@@ -169,6 +169,17 @@ fn object(entries: &[Entry]) -> Map<String, Value> {
 struct Piece<'t> {
     text: &'t str,
     lines_before: u64,
+}
+
+impl Piece<'_> {
+    /// Whether there is nothing in it but marks and comments.
+    fn is_blank(&self) -> bool {
+        self.text.lines().all(|line| {
+            let rest = if marks(line, "---") || marks(line, "...") { line.get(3..).unwrap_or_default() } else { line };
+            let rest = rest.trim();
+            rest.is_empty() || rest.starts_with('#')
+        })
+    }
 }
 
 /// Cuts a text where YAML begins and ends documents: at lines that begin with `---` or `...`, which no scalar may hold.

@@ -9,7 +9,7 @@ use crate::yaml::{self, Node, Tree};
 pub(super) fn read(text: &str) -> Result<Settings, Vec<ConfigProblem>> {
     let mut settings = Settings::default();
     let mut problems = Vec::new();
-    let mut documents = yaml::documents(text).into_iter();
+    let mut documents = yaml::documents(text);
     match documents.next() {
         None => {}
         Some(Ok(root)) => {

@@ -58,6 +58,7 @@ const FIXED: &str = "
 | A manifest file | 1 MiB | What a ConfigMap can hold. |
 | Nesting of a manifest | 32 levels | Manifests need fewer than ten. |
 | Values that a manifest's aliases repeat | 10000 | Enough for shared labels, too few for a bomb. |
+| Documents of a file | 10000 | A file of 1 MiB that means something has fewer. |
 | Entries of the folder of manifests | 10000 | A folder that is not one of manifests does not keep the broker busy. |
 | A credential | 64 KiB | No header that a server takes is longer. |
 | The certificates of a CA | 1 MiB | What a Secret can hold. |

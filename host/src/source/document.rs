@@ -55,26 +55,54 @@ pub(super) struct Fault {
     pub(super) problem: Problem,
 }
 
-/// The faults found so far.
+/// The faults found so far: as many as a person may want to read.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Vec<Fault>);
 
+/// How many documents of one text are read: a file of 1 MiB that means something has fewer.
+const MAX_DOCUMENTS: usize = 10_000;
+/// How many faults of documents that name no object are told of one text.
+const MAX_NAMELESS: usize = 1_000;
+/// How many faults of one document are told.
+const MAX_FAULTS: usize = 100;
+/// Of how many fields of one document the lines are known: all of a real one.
+const MAX_LINES: usize = 2_000;
+/// How much of a word that somebody wrote is repeated, in characters.
+const MAX_WORD: usize = 64;
+
 impl Faults {
     pub(super) fn add(&mut self, line: u64, path: &str, what: String) {
-        self.0.push(Fault { line, problem: Problem::new(path, what) });
+        if self.0.len() < MAX_FAULTS {
+            self.0.push(Fault { line, problem: Problem::new(path, what) });
+        } else if self.0.len() == MAX_FAULTS {
+            self.0.push(Fault { line, problem: Problem::new("", "has more problems than can be told") });
+        }
+    }
+}
+
+/// A word that somebody wrote, no longer than a message can bear.
+pub(super) fn brief(word: &str) -> String {
+    match word.char_indices().nth(MAX_WORD) {
+        Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()),
+        None => word.to_owned(),
     }
 }
 
 /// Reads a text.
 pub(super) fn read(text: &str) -> Content {
     let mut content = Content::default();
-    for document in yaml::documents(text) {
+    for (index, document) in yaml::documents(text).enumerate() {
+        if index == MAX_DOCUMENTS {
+            content.broken = true;
+            content.tell([Fault { line: 0, problem: Problem::new("", "has more than 10000 documents: split it") }]);
+            break;
+        }
         match document {
             Ok(node) => content.take(&node, "", 0),
             Err(error) => {
                 content.broken = true;
                 let problem = Problem::new("", format!("is not YAML that can be read: {}", error.what));
-                content.nameless.push(Fault { line: error.line, problem });
+                content.tell([Fault { line: error.line, problem }]);
             }
         }
     }
@@ -82,6 +110,12 @@ pub(super) fn read(text: &str) -> Content {
 }
 
 impl Content {
+    /// Adds what is wrong with documents that name no object: as much as a person may want to read.
+    fn tell(&mut self, faults: impl IntoIterator<Item = Fault>) {
+        self.nameless.extend(faults);
+        self.nameless.truncate(MAX_NAMELESS);
+    }
+
     fn take(&mut self, node: &Node, path: &str, depth: usize) {
         let mut faults = Faults::default();
         let field = |name: &str| node.get(name).and_then(Node::text);
@@ -97,7 +131,7 @@ impl Content {
         if let (Some(kind), Some(key)) = (kind, key) {
             self.documents.push(Document::new((kind, key), node, path, faults));
         } else {
-            self.nameless.extend(faults.0);
+            self.tell(faults.0);
         }
     }
 
@@ -121,7 +155,7 @@ impl Content {
                 _ => faults.add(entry.line, &at, "is no field of a List: known are items and metadata".to_owned()),
             }
         }
-        self.nameless.extend(faults.0);
+        self.tell(faults.0);
     }
 }
 
@@ -216,18 +250,18 @@ fn what_it_is(node: &Node, path: &str, faults: &mut Faults) -> Option<Kind> {
     let kind = required_text(node, path, "kind", &right(), faults);
     let (version, version_line) = version?;
     if !is_ours(version) {
-        let what = format!("{version:?} is not read here: known is {API_VERSION}");
+        let what = format!("{:?} is not read here: known is {API_VERSION}", brief(version));
         faults.add(version_line, &join(path, "apiVersion"), what);
         return None;
     }
     if version != API_VERSION {
-        let what = format!("{version:?} is another version: write {API_VERSION}");
+        let what = format!("{:?} is another version: write {API_VERSION}", brief(version));
         faults.add(version_line, &join(path, "apiVersion"), what);
     }
     let (kind, kind_line) = kind?;
     let known = Kind::ALL.into_iter().find(|known| kind == known.as_str());
     if known.is_none() {
-        faults.add(kind_line, &join(path, "kind"), format!("{kind:?} is not read here: {}", right()));
+        faults.add(kind_line, &join(path, "kind"), format!("{:?} is not read here: {}", brief(kind), right()));
     }
     known
 }
@@ -332,22 +366,19 @@ fn duplicates_here(node: &Node, path: &str, faults: &mut Faults) {
 }
 
 fn collect_lines(node: &Node, path: &str, lines: &mut BTreeMap<String, u64>) {
-    match &node.tree {
-        Tree::Map(entries) => {
-            for entry in entries {
-                let path = join(path, &entry.key);
-                collect_lines(&entry.node, &path, lines);
-                lines.insert(path, entry.line);
-            }
-        }
+    let below: Vec<(String, u64, &Node)> = match &node.tree {
+        Tree::Map(entries) => entries.iter().map(|entry| (join(path, &entry.key), entry.line, &entry.node)).collect(),
         Tree::List(nodes) => {
-            for (index, node) in nodes.iter().enumerate() {
-                let path = format!("{path}[{index}]");
-                collect_lines(node, &path, lines);
-                lines.insert(path, node.line);
-            }
+            nodes.iter().enumerate().map(|(index, node)| (format!("{path}[{index}]"), node.line, node)).collect()
         }
-        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => {}
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => Vec::new(),
+    };
+    for (path, line, node) in below {
+        if lines.len() >= MAX_LINES {
+            return;
+        }
+        collect_lines(node, &path, lines);
+        lines.insert(path, line);
     }
 }
 

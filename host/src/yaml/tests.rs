@@ -3,7 +3,6 @@ use super::*;
 /// Prints each document as `line: json` of its root, or its error.
 fn check(text: &str, expected: &[&str]) {
     let found: Vec<String> = documents(text)
-        .into_iter()
         .map(|document| match document {
             Ok(node) => format!("{}: {}", node.line, node.json()),
             Err(error) => format!("{}! {}", error.line, error.what),
@@ -43,7 +42,7 @@ fn values_are_those_of_yaml_1_2() {
 #[test]
 fn keys_know_their_lines() {
     let text = "a: 1\nb:\n  c: 2\n  d:\n    - e: 3\n    - f\n";
-    let node = documents(text).remove(0).unwrap();
+    let node = documents(text).next().unwrap().unwrap();
     let lines: Vec<(String, u64, u64)> =
         node.get("b").unwrap().entries().iter().map(|entry| (entry.key.clone(), entry.line, entry.node.line)).collect();
     assert_eq!(lines, [("c".to_owned(), 3, 3), ("d".to_owned(), 4, 5)]);
@@ -51,7 +50,7 @@ fn keys_know_their_lines() {
 
 #[test]
 fn keys_that_stand_twice_are_kept() {
-    let node = documents("a: 1\nb: 2\na: 3\n").remove(0).unwrap();
+    let node = documents("a: 1\nb: 2\na: 3\n").next().unwrap().unwrap();
     let keys: Vec<(&str, u64)> = node.entries().iter().map(|entry| (entry.key.as_str(), entry.line)).collect();
     assert_eq!(keys, [("a", 1), ("b", 2), ("a", 3)]);
     assert_eq!(node.json().to_string(), "{\"a\":3,\"b\":2}");

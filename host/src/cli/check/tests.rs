@@ -44,10 +44,10 @@ fn what_is_there_twice_is_told_in_both_places() {
         "\
 a.yaml:2: AgentBackend team-a/agents: stands also at b.yaml:2: keep one
 a.yaml:8: ChatConnection team-a/slack: stands also at b.yaml:8: keep one
-a.yaml:14: Binding team-a/chat: stands also at b.yaml:14: keep one
+a.yaml:15: Binding team-a/chat: stands also at b.yaml:15: keep one
 b.yaml:2: AgentBackend team-a/agents: stands also at a.yaml:2: keep one
 b.yaml:8: ChatConnection team-a/slack: stands also at a.yaml:8: keep one
-b.yaml:14: Binding team-a/chat: stands also at a.yaml:14: keep one
+b.yaml:15: Binding team-a/chat: stands also at a.yaml:15: keep one
 3 objects, 6 problems
 ",
     );

@@ -207,6 +207,24 @@ extra: 1
 }
 
 #[test]
+fn what_is_told_has_a_bound() {
+    let long = "k".repeat(100_000);
+    let text = format!("{BINDING}? {long}\n: ? {long}\n  : {long}\n");
+    let found = read(&text).documents.remove(0);
+    assert_eq!(found.around[0].problem.path, format!("{}…", "k".repeat(64)));
+    assert!(found.lines.keys().all(|path| path.len() < 1_000));
+    let many: String = (0..5_000).map(|number| format!("  x{number}: 1\n")).collect();
+    let found = read(&BINDING.replace("spec:\n", &format!("spec:\n{many}"))).documents.remove(0);
+    assert_eq!(found.shape.len(), 101);
+    assert!(found.lines.len() < 2_010);
+    assert_eq!(found.shape[100].problem.to_string(), ": has more problems than can be told");
+    let content = read(&"---\na: 1\n".repeat(100_000));
+    assert!(content.broken && content.nameless.len() == 1_000);
+    let kind = told(&BINDING.replace("kind: Binding", &format!("kind: {long}")));
+    assert!(kind[0].len() < 200, "{kind:?}");
+}
+
+#[test]
 fn one_bad_document_hides_no_other() {
     let text = format!("{BINDING}---\nb: [\n---\n{}", BINDING.replace("name: chat", "name: other"));
     assert_eq!(names(&text), ["1 Binding team-a/chat", "15 Binding team-a/other"]);
@@ -235,6 +253,15 @@ metadata: {name: chat, namespace: team-a, labels: {a: b}}
 spec: {chat: {channel: 'C1', connectionRef: {name: slack}}, agent: {path: null, backendRef: {name: agents}}}
 ";
     assert_eq!(read(other).documents[0].stored(false), read(BINDING).documents[0].stored(false));
+}
+
+/// Each is made to cost more than it should, or to nest without end.
+#[test]
+fn no_long_text_makes_the_reader_panic() {
+    let pieces = ["[", "{", "- ", "? ", "&a ", "*a ", "a: &a {}\n", "\"", "|\n", "---\n", "%\n", "- - - -\n", "x: 1\n"];
+    for piece in pieces.into_iter().chain(["[],", "{a: ", "!!str ", "a:\n ", "<<: {a: 1}\n"]) {
+        read(&piece.repeat((1 << 16) / piece.len()));
+    }
 }
 
 proptest! {
