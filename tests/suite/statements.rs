@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The sentences that nothing shows yet. This list only ever becomes shorter.
-const GAPS: [usize; 1] = [4];
+const GAPS: [usize; 0] = [];
 
 /// What shows that a sentence is so.
 #[derive(Debug, PartialEq, Eq)]

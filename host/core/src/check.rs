@@ -16,20 +16,6 @@ use crate::rule::{self, TextRule};
 use crate::snapshot::Problem;
 use crate::url::BaseUrl;
 
-/// Headers that frame a message or steer its connection: a credential in one of them would change what is sent.
-const CONNECTION_HEADERS: [&str; 10] = [
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 /// Every problem of a Binding that can be told from it alone.
 #[must_use]
 pub fn binding(spec: &BindingSpec) -> Vec<Problem> {
@@ -161,7 +147,7 @@ impl Found {
             (AuthScheme::Header, None) => self.add(PATH, "is missing: scheme header needs the header's name"),
             (AuthScheme::Header, Some(header)) => {
                 self.text(PATH, header, &rule::HEADER);
-                if CONNECTION_HEADERS.contains(&header.to_ascii_lowercase().as_str()) {
+                if rule::is_host_header(&header.to_ascii_lowercase()) {
                     self.add(PATH, "is a header of the connection itself: write one that carries a credential");
                 }
             }

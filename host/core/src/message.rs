@@ -103,8 +103,8 @@ fn replace(pattern: &Regex, line: String, with: impl Fn(&Captures<'_>) -> String
     if pattern.is_match(&line) { pattern.replace_all(&line, with).into_owned() } else { line }
 }
 
-/// A scheme, and all that follows up to a space.
-static URL: LazyLock<Regex> = LazyLock::new(|| compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^ ]*"));
+/// A scheme, or none, and all that follows up to a space.
+static URL: LazyLock<Regex> = LazyLock::new(|| compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*)?://[^ ]*"));
 
 /// Groups of hexadecimal digits with two colons or more, perhaps in brackets, with a zone, or with a port.
 static IPV6: LazyLock<Regex> = LazyLock::new(|| {

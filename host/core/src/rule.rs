@@ -102,3 +102,28 @@ impl TextRule {
 pub(crate) fn compile(pattern: &'static str) -> Regex {
     Regex::new(pattern).expect("a pattern of this crate")
 }
+
+/// Headers that frame a message, steer its connection or speak for somebody else.
+const HOST_HEADERS: [&str; 12] = [
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "cookie",
+    "expect",
+    "forwarded",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+/// Beginnings of names that are the host's business.
+const HOST_HEADER_PREFIXES: [&str; 3] = ["proxy-", "sec-", "x-forwarded-"];
+
+/// Whether a header, its name in lower case, is the host's own business: no probe may set it, and no credential may
+/// stand in it.
+#[must_use]
+pub fn is_host_header(name: &str) -> bool {
+    HOST_HEADERS.contains(&name) || HOST_HEADER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}

@@ -66,7 +66,7 @@ pub enum LoadError {
     #[error("not a WebAssembly component: {0}")]
     NotAComponent(String),
     /// A core module, as compilers write it.
-    #[error("a core module, not a component: pack it with `agent-kourier components pack`")]
+    #[error("a core module, not a component: build it for wasm32-wasip2, or wrap it with `wasm-tools component new`")]
     CoreModule,
     /// It imports what no probe gets. It was not compiled.
     #[error("it imports what a probe does not get: {}; {hint}", imports.join(", "))]

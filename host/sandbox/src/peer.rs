@@ -2,12 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use kourier_core::rule::is_host_header;
 use url::Url;
 use zeroize::Zeroizing;
 
 use crate::bindings::endpoint as wit;
 use crate::endpoint::{Credential, Endpoint};
-use crate::request::{is_reserved, is_token};
+use crate::request::is_token;
 use crate::transport::{HttpRequest, HttpResponse, Method};
 
 /// The default User-Agent.
@@ -92,7 +93,7 @@ impl Peer {
 
 fn header(name: &str, value: Zeroizing<String>) -> Result<(String, Zeroizing<String>), UnusableCredential> {
     let name = name.to_ascii_lowercase();
-    if !is_token(&name) || is_reserved(&name) {
+    if !is_token(&name) || is_host_header(&name) {
         return Err(UnusableCredential("its header cannot carry a credential"));
     }
     if value.chars().any(char::is_control) || value.trim() != value.as_str() {

@@ -1,5 +1,7 @@
 //! What a probe may put into a request: the rules of `wit/probe.wit`, as plain functions.
 
+use kourier_core::rule::is_host_header;
+
 use crate::bindings::endpoint::{Header, Method, Request};
 use crate::limits::Limits;
 
@@ -9,23 +11,6 @@ const PATH: usize = 2048;
 const FIELDS: usize = 32;
 /// Bytes of a field's value.
 const VALUE: usize = 1024;
-
-/// Names that are the host's business, in requests and as the place of a credential.
-const RESERVED: [&str; 11] = [
-    "host",
-    "connection",
-    "content-length",
-    "transfer-encoding",
-    "te",
-    "trailer",
-    "upgrade",
-    "expect",
-    "cookie",
-    "accept-encoding",
-    "forwarded",
-];
-/// Beginnings of names that are the host's business.
-const RESERVED_PREFIXES: [&str; 3] = ["proxy-", "sec-", "x-forwarded-"];
 
 /// Checks a whole request. `credential` is the name of the field that carries the credential, in lower case.
 ///
@@ -124,19 +109,13 @@ fn check_header(header: &Header, credential: Option<&str>) -> Result<(), String>
         return Err("the name of a header is no HTTP token".to_owned());
     }
     let name = header.name.to_ascii_lowercase();
-    if is_reserved(&name) || name == "authorization" || Some(name.as_str()) == credential {
+    if is_host_header(&name) || name == "authorization" || Some(name.as_str()) == credential {
         return Err(format!("the header {name} is the host's business"));
     }
     if header.value.len() > VALUE || !is_value(&header.value) {
         return Err(format!("the value of the header {name} is longer than {VALUE} bytes or not visible ASCII"));
     }
     Ok(())
-}
-
-/// Whether a name, in lower case, is the host's business alone. `authorization` is not among these: it may carry a
-/// credential.
-pub(crate) fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name) || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether a text is an HTTP token of a sensible length.

@@ -122,7 +122,9 @@ fn a_header_is_named_with_scheme_header_and_only_then() {
     check_backend(auth("header", None), &[("spec.auth.header", "is missing")]);
     check_backend(auth("header", Some("x key")), &[("spec.auth.header", "a header's name")]);
     check_backend(auth("header", Some("")), &[("spec.auth.header", "is empty")]);
-    check_backend(auth("header", Some("Transfer-Encoding")), &[("spec.auth.header", "of the connection itself")]);
+    for reserved in ["Transfer-Encoding", "Cookie", "Proxy-Authorization", "X-Forwarded-For"] {
+        check_backend(auth("header", Some(reserved)), &[("spec.auth.header", "of the connection itself")]);
+    }
 }
 
 #[test]

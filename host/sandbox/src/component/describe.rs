@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use kourier_core::platform::{CredentialPlace, Platform, Setting};
+use kourier_core::rule::is_host_header;
 use kourier_core::url::BaseUrl;
 use regex::{Regex, RegexBuilder};
 
 use super::LoadError;
 use crate::bindings::chat_export::{Credential, Descriptor, Setting as Said};
-use crate::request::{is_reserved, is_token};
+use crate::request::is_token;
 
 /// Settings of a platform.
 const SETTINGS: usize = 16;
@@ -62,7 +63,7 @@ fn credential(said: Credential, settings: &BTreeMap<String, Setting>) -> Result<
         Credential::Bearer => CredentialPlace::Bearer,
         Credential::Header(header) => {
             let name = header.name.to_ascii_lowercase();
-            if !is_token(&name) || is_reserved(&name) {
+            if !is_token(&name) || is_host_header(&name) {
                 return wrong("credential.header.name", "has to be an HTTP token that is not the host's business");
             }
             if header.prefix.len() > TEXT || !header.prefix.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
