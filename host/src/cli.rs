@@ -120,7 +120,7 @@ pub fn main() -> ExitCode {
     match Cli::parse().command.run() {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            complain(&format!("error: {failure}"));
             ExitCode::from(failure.code())
         }
     }
@@ -137,6 +137,11 @@ pub fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::internal(error)),
         Ok(()) | Err(_) => Ok(()),
     }
+}
+
+/// Writes a line to standard error. Where that cannot be written, the exit code has to do.
+pub fn complain(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints a value as indented JSON with a line end.

@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::fs;
+use std::io::Read as _;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -262,20 +263,20 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn bytes(&self) -> Result<Cow<'static, [u8]>, String> {
+    fn bytes(&self, limit: usize) -> Result<Cow<'static, [u8]>, String> {
         match &self.origin {
             Origin::BuiltIn => builtin::ALL
                 .iter()
                 .find(|built_in| built_in.name == self.name)
                 .map(|built_in| Cow::Borrowed(built_in.wasm))
                 .ok_or_else(|| "there is no built-in component of this name".to_owned()),
-            Origin::File(path) => fs::read(path).map(Cow::Owned).map_err(|error| format!("it cannot be read: {error}")),
+            Origin::File(path) => read(path, limit).map(Cow::Owned),
         }
     }
 
     fn load(&self, sandbox: &Sandbox) -> Result<Loaded, Refused> {
         let refuse = |reason| Refused { name: self.name.clone(), origin: self.origin.clone(), reason };
-        let bytes = self.bytes().map_err(refuse)?;
+        let bytes = self.bytes(sandbox.limits().component).map_err(refuse)?;
         let component = sandbox.load(&bytes).map_err(|error| refuse(error.to_string()))?;
         Ok(Loaded {
             name: self.name.clone(),
@@ -285,6 +286,18 @@ impl Candidate {
             replaces: None,
         })
     }
+}
+
+/// Reads a file up to one byte past the limit, by which the sandbox tells that it is too large.
+fn read(path: &Path, limit: usize) -> Result<Vec<u8>, String> {
+    let unreadable = |error| format!("it cannot be read: {error}");
+    // Opening a FIFO would block, so it is asked for before.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path).map_err(unreadable)?.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(bytes)
 }
 
 fn built_in() -> Vec<Candidate> {

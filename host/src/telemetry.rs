@@ -17,7 +17,8 @@ use crate::config::{LogFormat, LogSettings};
 /// When the level is not a filter, or a log was started before.
 pub fn init(settings: &LogSettings) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&settings.level)?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // Who reads the log may go away: the broker serves on, and does not panic in the attempt to say so.
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).log_internal_errors(false);
     match settings.format {
         LogFormat::Json => log.json().flatten_event(true).with_current_span(false).finish().try_init()?,
         LogFormat::Text => log.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).finish().try_init()?,

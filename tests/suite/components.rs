@@ -55,3 +55,18 @@ fn a_file_that_is_refused_leaves_the_built_in_component_running() {
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert!(refused[0].starts_with("slack: not a WebAssembly component"), "{refused:?}");
 }
+
+#[test]
+fn what_is_no_file_or_has_no_end_is_refused_and_the_rest_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("endless.wasm")).unwrap();
+    fs::create_dir(folder.path().join("folder.wasm")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("fifo.wasm")).status().unwrap();
+    assert!(made.success(), "mkfifo is part of coreutils");
+    let components = Components::load(&Sandbox::new(Limits::default()).unwrap(), Some(folder.path()));
+    assert_eq!(components.loaded().len(), 2);
+    for refused in components.refused() {
+        assert_eq!(refused.reason, "it is not a file", "{}", refused.name);
+    }
+    assert_eq!(components.refused().len(), 3);
+}

@@ -150,7 +150,9 @@ impl Sandbox {
         &self.inner.linker
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
+    /// The bounds of each run and component.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
         &self.inner.limits
     }
 

@@ -90,7 +90,7 @@ fn select(args: &Args, list: BindingList) -> Vec<Binding> {
 
 fn show(args: &Args, found: &[Binding]) -> Outcome {
     match args.output {
-        Output::Table | Output::Wide if found.is_empty() => eprintln!("{}", nothing(args)),
+        Output::Table | Output::Wide if found.is_empty() => cli::complain(&nothing(args)),
         Output::Table | Output::Wide => {
             let lines = found.iter().map(|binding| columns(args).cells(binding, clock::now()));
             cli::print(&table::render(columns(args).header(), lines))?;
@@ -127,11 +127,12 @@ fn print_object(args: &Args, object: &impl serde::Serialize) -> Result<(), Failu
 }
 
 async fn wait(args: &Args, broker: &Broker) -> Outcome {
-    let until = Instant::now() + args.timeout;
+    // None: so far away that it never comes.
+    let until = Instant::now().checked_add(args.timeout);
     loop {
         let answer = broker.bindings().await.map(|list| select(args, list));
         let good = answer.as_ref().is_ok_and(|found| !found.is_empty() && found.iter().all(view::is_ready));
-        if !good && Instant::now() < until {
+        if !good && until.is_none_or(|until| Instant::now() < until) {
             sleep(LOOK).await;
             continue;
         }
@@ -140,7 +141,7 @@ async fn wait(args: &Args, broker: &Broker) -> Outcome {
         if good {
             return Ok(ExitCode::SUCCESS);
         }
-        eprintln!("not Ready within {:?}: {}", args.timeout, view::names_of_unready(&found));
+        cli::complain(&format!("not Ready within {:?}: {}", args.timeout, view::names_of_unready(&found)));
         return Ok(ExitCode::FAILURE);
     }
 }
