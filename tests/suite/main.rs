@@ -7,6 +7,7 @@ mod cli;
 mod components;
 mod imports;
 mod live_agents;
+mod prober;
 mod sandbox;
 mod slack;
 mod slack_fake;

@@ -1,0 +1,133 @@
+//! The prober with the real sandbox, guests on their own runtime, and peers on this machine.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_kourier::components::Components;
+use agent_kourier::metrics::Metrics;
+use agent_kourier::prober::{Found, Guests, Prober};
+use agent_kourier::pulse::Pulse;
+use agent_kourier::secrets::Secrets;
+use kourier_core::accept::{Accepted, AgentPeer, ChatPeer, Judged, Served, Used};
+use kourier_core::egress::EgressRules;
+use kourier_core::id::{Generation, ObjectKey, Uid};
+use kourier_core::object::SecretRef;
+use kourier_core::pause::PausePolicy;
+use kourier_core::platform::CredentialPlace;
+use kourier_core::schedule::Cadence;
+use kourier_core::url::BaseUrl;
+use kourier_sandbox::{Connector, Limits, Sandbox};
+use suite::guests;
+use suite::peer::{Peer, answer};
+use tokio::sync::watch;
+
+const CARD: &[u8] =
+    br#"{"protocolVersion": "0.3.0", "name": "An agent", "description": "It helps.", "version": "1.0.0",
+    "url": "http://agent.example/", "preferredTransport": "JSONRPC", "capabilities": {},
+    "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}"#;
+
+/// As often as a test wants it.
+fn hasty() -> Cadence {
+    Cadence {
+        start_delay: Duration::ZERO,
+        look_interval: Duration::from_millis(10),
+        pass_gap: Duration::from_millis(20),
+        interval: Duration::from_millis(40),
+        concurrency: NonZeroUsize::MIN,
+    }
+}
+
+fn prober(dir: &Path, sandbox: Sandbox, components: Arc<Components>, metrics: Arc<Metrics>) -> Prober {
+    let rules = EgressRules { allow_loopback: true, ..EgressRules::default() };
+    Prober {
+        sandbox,
+        guests: Guests::Apart,
+        components,
+        secrets: Arc::new(Secrets::new(dir.join("secrets"))),
+        transport: Arc::new(Connector::new(rules, Limits::default().body).unwrap()),
+        request: Limits::default().request,
+        cadence: hasty(),
+        pauses: PausePolicy::default(),
+        metrics,
+        pulse: Pulse::default(),
+    }
+}
+
+/// The Binding `one` of a namespace: the agent, and the guest that misbehaves as its channel says.
+fn served(namespace: &str, channel: &str, agent: &str) -> (ObjectKey, Judged) {
+    let used = |name: &str| Used {
+        key: ObjectKey::new(namespace, name),
+        uid: Uid(format!("{namespace}/{name}")),
+        generation: Generation(1),
+    };
+    let url = BaseUrl::parse(agent).unwrap();
+    let served = Served {
+        generation: Generation(1),
+        agent: AgentPeer { backend: used("agent"), url: url.clone(), card_path: None, auth: None, tls: None },
+        chat: ChatPeer {
+            connection: used("chat"),
+            platform: "rogue".to_owned(),
+            url,
+            default_url: false,
+            channel: channel.to_owned(),
+            settings: BTreeMap::new(),
+            credential: CredentialPlace::Bearer,
+            secret_ref: SecretRef { name: "bot".to_owned(), key: "token".to_owned() },
+            tls: None,
+        },
+    };
+    let judged = Judged {
+        uid: Uid(format!("{namespace}/one")),
+        generation: Generation(1),
+        owned: true,
+        channel: Some(channel.to_owned()),
+        refusal: None,
+        served: Some(served),
+    };
+    (ObjectKey::new(namespace, "one"), judged)
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[tokio::test]
+async fn a_component_that_keeps_failing_is_paused_in_the_namespace_in_which_it_fails() {
+    let agent = Peer::start(|_| vec![answer("200 OK", "content-type: application/json\r\n", CARD)]).await.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    write(&dir.path().join("components/rogue.wasm"), guests::ROGUE);
+    for namespace in ["bad", "good"] {
+        write(&dir.path().join("secrets").join(namespace).join("bot/token"), b"sesame");
+    }
+    let sandbox = Sandbox::new(Limits::default()).unwrap();
+    let components = Arc::new(Components::load(&sandbox, Some(&dir.path().join("components"))));
+    let metrics = Arc::new(Metrics::new(&components));
+    let (_accepted, accepted) = watch::channel(Arc::new(Accepted {
+        bindings: BTreeMap::from([served("bad", "trap", &agent.url()), served("good", "well", &agent.url())]),
+        ..Accepted::default()
+    }));
+    let (send, results) = watch::channel(Found::default());
+    let prober = prober(dir.path(), sandbox, components, Arc::clone(&metrics));
+    let paused = async {
+        while !metrics.encode().contains(r#"kind="paused""#) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), prober.run(accepted, send, paused)).await.expect("a pause");
+
+    let text = metrics.encode();
+    assert!(
+        text.contains(r#"agentkourier_component_faults_total{component="rogue",kind="trap",blame="guest"} 5"#),
+        "{text}"
+    );
+    let results = results.borrow();
+    let reasons: Vec<_> = results
+        .values()
+        .map(|found| (found.backend.unwrap().1.reason.as_str(), found.channel.unwrap().1.reason.as_str()))
+        .collect();
+    assert_eq!(reasons, [("OK", "ProbeFailed"), ("OK", "InvalidChannel")]);
+}
