@@ -5,3 +5,4 @@ pub mod broker;
 pub mod guests;
 pub mod peer;
 pub mod slack;
+pub mod tls;

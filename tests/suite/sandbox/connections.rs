@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use kourier_core::egress::{DenyRule, EgressRules};
 use kourier_core::reason::ChannelReason;
-use kourier_sandbox::{Connector, Failure, HttpRequest, HttpResponse, Limits, Lookup, Method, Pass, Transport, Trust};
+use kourier_sandbox::{Connector, Failure, HttpRequest, HttpResponse, Lookup, Method, Pass, Transport, Trust};
 use suite::peer::{Act, Peer, answer};
+use suite::tls::TlsPeer;
 use tokio::time::Instant;
 
 use super::{ROGUE, SANDBOX, endpoint, network, target};
@@ -181,7 +182,43 @@ async fn a_bundle_that_cannot_be_used_never_falls_back_to_the_systems_roots() {
     }
 }
 
-#[test]
-fn the_limit_of_a_body_is_the_pages() {
-    assert_eq!(Limits::default().body, 1 << 20);
+/// Asks `https://api.example` there, which is what the resolver says of any name.
+async fn over_tls(peer: &TlsPeer, trust: Trust) -> Result<u16, Failure> {
+    let (lookup, _) = resolver(vec![vec![ip("127.0.0.1")]]);
+    let connector = Connector::with_lookup(local(), 1 << 20, lookup).unwrap();
+    let url = format!("https://api.example:{}/", peer.address.port());
+    // Looked up with a dot at its end; the certificate has none, so the name in the handshake must not have one either.
+    let request = HttpRequest { trust, absolute_name: true, ..request(Method::Get, &url) };
+    send(&connector, request).await.map(|answer| answer.status)
+}
+
+#[tokio::test]
+async fn only_a_certificate_of_the_bundle_is_trusted_and_the_log_says_why_not() {
+    let good = TlsPeer::start("api.example", false).unwrap();
+    let own = |peer: &TlsPeer| Trust::Only(Arc::from(peer.certificate.as_str()));
+    assert_eq!(over_tls(&good, own(&good)).await, Ok(200));
+    let other = TlsPeer::start("api.example", false).unwrap();
+    let elsewhere = TlsPeer::start("other.example", false).unwrap();
+    let expired = TlsPeer::start("api.example", true).unwrap();
+    let cases = [
+        ("the system's roots", &good, Trust::System, "UnknownIssuer"),
+        ("another bundle", &good, own(&other), "BadSignature"),
+        ("another name", &elsewhere, own(&elsewhere), "not valid for name"),
+        ("an expired one", &expired, own(&expired), "expired"),
+    ];
+    for (case, peer, trust, words) in cases {
+        let got = over_tls(peer, trust).await;
+        assert!(matches!(&got, Err(Failure::Unreachable(text)) if text.contains(words)), "{case}: {got:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_peer_that_does_not_greet_takes_three_seconds() {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = format!("https://{}/", listener.local_addr().unwrap());
+    let started = std::time::Instant::now();
+    let got = send(&*network(), request(Method::Get, &url)).await;
+    assert!(matches!(&got, Err(Failure::Unreachable(_))), "{got:?}");
+    let took = started.elapsed();
+    assert!(took >= Duration::from_secs(3) && took < Duration::from_secs(5), "{took:?}");
 }
