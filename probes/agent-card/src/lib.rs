@@ -1,6 +1,6 @@
 //! Checks one agent's card.
 //!
-//! [`fetch`] asks for the card and reads the status of the answer, [`card`] judges the document. Both are pure: they get
+//! `fetch` asks for the card and reads the status of the answer, `card` judges the document. Both are pure: they get
 //! an answer and return a verdict with words for the journal. This file alone touches the host.
 //!
 //! What is absent: a strict reading of the specification. The question is whether a broker can talk to the agent, and
