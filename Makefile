@@ -71,7 +71,7 @@ demo: toolchain agents ## See it work: real agents, a Slack, a platform of your 
 	@$(CARGO_TARGET_DIR)/debug/demo
 
 bench: toolchain ## Measure what a run of a probe costs
-	cargo bench --package kourier-sandbox --locked
+	cargo run --release --quiet --package suite --features bench --bin bench --locked -- $(CARGO_TARGET_DIR)/bench.json
 
 crds: toolchain ## Write what is made from the Rust types: CRDs, and pages of docs
 	UPDATE_COMMITTED=1 cargo test --workspace --lib --locked --quiet
