@@ -17,7 +17,6 @@ use kourier_core::outcome::{Fault, Outcome as Ended};
 use kourier_core::platform::{Platform, Platforms};
 use kourier_core::reason::{BackendReason, ChannelReason, ConditionType, Status};
 use kourier_core::url::BaseUrl;
-use kourier_sandbox::connector::check_certificates;
 use kourier_sandbox::endpoint::Credential;
 use kourier_sandbox::{AgentTarget, ChatTarget, Connector, Endpoint, Limits, ProbeKind, Run, Sandbox, Secret, Trust};
 use serde::Serialize;
@@ -26,6 +25,7 @@ use zeroize::Zeroizing;
 use crate::cases::case::Verdict;
 use crate::cli::{self, Failure, Format, Outcome};
 use crate::components::{self, Loaded};
+use crate::secrets;
 
 /// Run a probe component once, against a live peer.
 ///
@@ -195,24 +195,25 @@ fn endpoint(args: &Args, kind: &ProbeKind, connector: Connector) -> anyhow::Resu
         }
     };
     let trust = match &args.ca_file {
-        Some(file) => certificates(file).with_context(|| file.display().to_string())?,
+        Some(file) => secrets::trust(&fs::read(file).with_context(named(file))?).with_context(named(file))?,
         None => Trust::System,
     };
     Ok(Endpoint { base, credential: credential(args, kind)?, trust, absolute_name, transport: Arc::new(connector) })
 }
 
 fn credential(args: &Args, kind: &ProbeKind) -> anyhow::Result<Option<Credential>> {
-    let secret = match (&args.credential_file, &args.credential_env) {
-        (Some(file), _) => usable(fs::read(file).map_err(Into::into)).with_context(|| file.display().to_string())?,
+    let (name, content) = match (&args.credential_file, &args.credential_env) {
+        (Some(file), _) => (file.display().to_string(), fs::read(file).map_err(anyhow::Error::from)),
         (None, Some(name)) => {
-            let value = env::var(name).map(String::into_bytes).map_err(Into::into);
-            usable(value).with_context(|| format!("the environment variable {name}"))?
+            (format!("the environment variable {name}"), env::var(name).map(String::into_bytes).map_err(Into::into))
         }
         (None, None) => match kind {
             ProbeKind::Agent => return Ok(None),
             ProbeKind::Chat { .. } => bail!("the bot's credential? give --credential-file or --credential-env"),
         },
     };
+    let content = Zeroizing::new(content.with_context(|| name.clone())?);
+    let secret = secrets::credential(&content).with_context(|| name)?;
     Ok(Some(placed(args, kind, secret)))
 }
 
@@ -252,21 +253,8 @@ fn fits(args: &Args, (name, platform): (&str, &Platform), channel: &str) -> anyh
     if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
 }
 
-fn certificates(file: &Path) -> anyhow::Result<Trust> {
-    let pem = fs::read_to_string(file)?;
-    check_certificates(&pem).map_err(anyhow::Error::msg)?;
-    Ok(Trust::Only(pem.into()))
-}
-
-/// A credential as the broker takes it from a Secret: without one line end, and then not empty, without white space at
-/// an edge and without control characters.
-fn usable(bytes: anyhow::Result<Vec<u8>>) -> anyhow::Result<Secret> {
-    let text = Zeroizing::new(String::from_utf8(bytes?).map_err(|_| anyhow!("it is not text"))?);
-    let line = text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line));
-    if line.is_empty() || line.trim() != line || line.chars().any(char::is_control) {
-        bail!("it is empty, or has white space at an edge or a control character");
-    }
-    Ok(Secret::new(line.to_owned()))
+fn named(file: &Path) -> impl Fn() -> String {
+    move || file.display().to_string()
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
