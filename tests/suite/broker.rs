@@ -1,8 +1,10 @@
 //! The whole program on a folder: what it serves, what it says of what it cannot serve, and how it stops.
 
-use std::time::Duration;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use suite::broker::{Broker, Setup, exchange};
+use suite::broker::{Broker, Setup, exchange, program};
 
 /// An AgentBackend at this URL.
 fn backend(name: &str, url: &str) -> String {
@@ -138,12 +140,21 @@ fn an_edit_a_new_file_and_a_removed_one_show_without_a_restart() {
 }
 
 #[test]
-fn sigterm_ends_it_with_exit_code_0_also_while_probes_run() {
+fn sigterm_ends_it_with_exit_code_0_also_while_a_probe_waits_for_its_peer() {
     let setup = setup();
+    // Connections are taken by the machine, and nobody ever answers them.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    setup.manifest("agents.yaml", &backend("agents", &format!("http://{}", silent.local_addr().unwrap())));
     setup.manifest("chat.yaml", &binding("chat", "agents", "C2"));
     let mut broker = setup.start();
-    ready_within(&mut broker, "chat");
+    broker.wait("a probe is in flight", |broker| {
+        let metrics = broker.get("/metrics")?.1;
+        metrics.contains("agentkourier_binding_probes_in_flight{probe=\"agent\"} 1").then_some(())
+    });
+    let begun = Instant::now();
     assert_eq!(broker.terminate().code(), Some(0));
+    // The probe itself would have waited for 8 s.
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -203,9 +214,33 @@ fn status_shows_what_the_broker_says_and_waits_for_it() {
     assert_eq!(json["status"]["conditions"][0]["type"], "Accepted");
     let none = suite::broker::run(&["status", "--admin", &admin, "nobody"]);
     assert_eq!(none.status.code(), Some(1));
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     let unready = suite::broker::run(&["status", "--admin", &admin, "--wait", "--timeout", "1s"]);
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(unready.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&unready.stderr).contains("team-a/lost (Accepted:BackendNotFound)"));
+}
+
+#[test]
+fn a_watch_prints_the_table_and_then_each_row_that_changes() {
+    let setup = setup();
+    setup.manifest("lost.yaml", &binding("lost", "nowhere", "C3"));
+    let mut broker = setup.start();
+    broker.wait_for_reason(("team-a", "lost"), "Accepted:BackendNotFound");
+    let mut command = Command::new(program());
+    command.args(["status", "--watch", "--namespace", "team-a", "--admin", &broker.admin()]).stdout(Stdio::piped());
+    let mut watch = command.spawn().unwrap();
+    let output = BufReader::new(watch.stdout.take().unwrap());
+    let (send, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+    let cells = || {
+        let line = lines.recv_timeout(Duration::from_secs(60)).unwrap();
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(cells(), ["NAME", "READY", "REASON", "CHANNEL", "AGE"]);
+    assert_eq!(cells()[..4], ["lost", "False", "Accepted:BackendNotFound", "C3"]);
+    setup.manifest("late.yaml", &binding("late", "nowhere", "C4"));
+    assert_eq!(cells()[..4], ["late", "False", "Accepted:BackendNotFound", "C4"]);
+    watch.kill().unwrap();
+    watch.wait().unwrap();
 }
