@@ -17,11 +17,11 @@ use kourier_core::time::Timestamp;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::api::{Binding, BindingList};
 use crate::clock;
 use crate::judge::Judgement;
 use crate::metrics::Metrics;
 use crate::pulse::Pulse;
+use kourier_kube::api::{Binding, BindingList};
 
 /// The loop's pulse when nothing wakes it.
 const LOOK: Duration = Duration::from_secs(1);

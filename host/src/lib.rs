@@ -1,7 +1,6 @@
 //! The broker: reads objects, judges them, probes what it serves, and says what it found.
 
 pub mod admin;
-pub mod api;
 pub mod app;
 pub mod board;
 pub mod builtin;
@@ -10,6 +9,7 @@ pub mod cli;
 pub mod clock;
 pub mod components;
 pub mod config;
+pub mod crd;
 pub mod judge;
 pub mod metrics;
 pub mod prober;

@@ -28,6 +28,16 @@ impl Kind {
             Self::ChatConnection => "ChatConnection",
         }
     }
+
+    /// The kind's plural, as in the API's paths.
+    #[must_use]
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Self::Binding => "bindings",
+            Self::AgentBackend => "agentbackends",
+            Self::ChatConnection => "chatconnections",
+        }
+    }
 }
 
 impl fmt::Display for Kind {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use kourier_core::id::Kind;
 
-use crate::api::crd;
+use crate::crd;
 
 /// Prints the CustomResourceDefinitions of the three kinds as YAML, for `kubectl apply --server-side -f -`.
 #[derive(Debug, clap::Args)]

@@ -8,9 +8,9 @@ use anyhow::anyhow;
 use clap::ValueEnum;
 use tokio::time::{Instant, sleep};
 
-use crate::api::{Binding, BindingList};
 use crate::cli::{self, Failure, Outcome, table};
 use crate::clock;
+use kourier_kube::api::{Binding, BindingList};
 
 mod ask;
 mod view;

@@ -12,7 +12,7 @@ use kourier_core::snapshot::Problem;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::api::crd::spec_schema;
+use crate::crd::spec_schema;
 use crate::source::shape::{self, join};
 use crate::store::ObjectId;
 use crate::yaml::{self, Entry, Node, Tree};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use rustls::{ClientConfig, RootCertStore};
 
-use crate::api::BindingList;
+use kourier_kube::api::BindingList;
 
 /// A broker that answers has answered by then.
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -6,7 +6,7 @@ use kourier_core::reason::{ConditionType, Status};
 use kourier_core::time::Timestamp;
 use serde_json::Value;
 
-use crate::api::{Binding, ConditionStatus, parse_rfc3339};
+use kourier_kube::api::{Binding, ConditionStatus, parse_rfc3339};
 
 /// Which columns are printed beside the page's.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::api::NOTHING_OBSERVED;
+use kourier_kube::api::NOTHING_OBSERVED;
 
 /// Settings of a ChatConnection: a component declares a handful.
 const MAX_SETTINGS: usize = 64;
@@ -24,14 +24,14 @@ pub fn definition(kind: Kind) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{}.{GROUP}", names.plural)},
+        "metadata": {"name": format!("{}.{GROUP}", kind.plural())},
         "spec": {
             "group": GROUP,
             "names": {
                 "categories": ["agentkourier"],
                 "kind": kind.as_str(),
                 "listKind": format!("{kind}List"),
-                "plural": names.plural,
+                "plural": kind.plural(),
                 "shortNames": [names.short],
                 "singular": names.singular,
             },
@@ -52,7 +52,7 @@ pub fn yaml(kind: Kind) -> String {
 /// The file in deploy/crds that holds the definition of one kind.
 #[must_use]
 pub fn file_name(kind: Kind) -> String {
-    format!("{GROUP}_{}.yaml", Names::of(kind).plural)
+    format!("{GROUP}_{}.yaml", kind.plural())
 }
 
 /// The structural schema of `spec`.
@@ -69,7 +69,6 @@ pub fn spec_schema(kind: Kind) -> &'static Value {
 }
 
 struct Names {
-    plural: &'static str,
     singular: &'static str,
     short: &'static str,
 }
@@ -77,11 +76,9 @@ struct Names {
 impl Names {
     const fn of(kind: Kind) -> Self {
         match kind {
-            Kind::Binding => Self { plural: "bindings", singular: "binding", short: "akbinding" },
-            Kind::AgentBackend => Self { plural: "agentbackends", singular: "agentbackend", short: "akbackend" },
-            Kind::ChatConnection => {
-                Self { plural: "chatconnections", singular: "chatconnection", short: "akconnection" }
-            }
+            Kind::Binding => Self { singular: "binding", short: "akbinding" },
+            Kind::AgentBackend => Self { singular: "agentbackend", short: "akbackend" },
+            Kind::ChatConnection => Self { singular: "chatconnection", short: "akconnection" },
         }
     }
 }

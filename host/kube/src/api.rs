@@ -1,6 +1,4 @@
-//! The three kinds as Kubernetes spells them: status as `kubectl` prints it, times as text, and the CRDs.
-
-pub mod crd;
+//! The three kinds as Kubernetes spells them: status as `kubectl` prints it, and times as text.
 
 use jiff::Timestamp as Instant;
 use kourier_core::condition::Condition;

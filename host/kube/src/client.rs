@@ -1,0 +1,87 @@
+//! The way to the API server: from the pod's service account, or from a kubeconfig.
+//!
+//! The client's own retries are off: a write that is tried again within one call outlives the claim it was made under,
+//! and a backoff within a backoff is none. Nor does it have a deadline for reading, because a watch is silent for
+//! minutes: [`timely`] gives one to each call that is not a watch.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+
+/// How long a call may take that is not a watch. 5 s: two of them end within the 15 s after which another may lead.
+pub const CALL: Duration = Duration::from_secs(5);
+
+/// Where the API server is, and who asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The kubeconfig; none: `KUBECONFIG`, then `~/.kube/config`, then the pod's service account.
+    pub kubeconfig: Option<PathBuf>,
+    /// The context in it; none: its current one.
+    pub context: Option<String>,
+}
+
+/// Why there is no way to the API server, or how a call failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// The kubeconfig or service account cannot be used.
+    #[error("no way to an API server: {0}")]
+    Access(String),
+    /// There was no answer in time.
+    #[error("the API server did not answer within {} s", .0.as_secs())]
+    Timeout(Duration),
+    /// The API server refused, or could not be reached.
+    #[error(transparent)]
+    Api(#[from] kube::Error),
+}
+
+impl ApiError {
+    /// The status code with which the API server refused; none when it did not answer.
+    #[must_use]
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            Self::Api(kube::Error::Api(status)) => Some(status.code),
+            Self::Api(_) | Self::Access(_) | Self::Timeout(_) => None,
+        }
+    }
+}
+
+/// A client for the API server of `access`.
+///
+/// # Errors
+///
+/// When the kubeconfig, or the pod's service account, cannot be used.
+pub async fn client(access: &Access) -> Result<Client, ApiError> {
+    let mut config = config(access).await?;
+    config.default_retry = false;
+    config.connect_timeout = Some(CALL);
+    config.read_timeout = None;
+    Client::try_from(config).map_err(|error| ApiError::Access(error.to_string()))
+}
+
+async fn config(access: &Access) -> Result<Config, ApiError> {
+    let options = KubeConfigOptions { context: access.context.clone(), ..KubeConfigOptions::default() };
+    let config = match &access.kubeconfig {
+        Some(file) => match Kubeconfig::read_from(file) {
+            Ok(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options).await,
+            Err(error) => Err(error),
+        },
+        None if access.context.is_some() => Config::from_kubeconfig(&options).await,
+        None => return Config::infer().await.map_err(|error| ApiError::Access(error.to_string())),
+    };
+    config.map_err(|error| ApiError::Access(error.to_string()))
+}
+
+/// Gives a call its deadline: at most [`CALL`], and no more than `left`.
+///
+/// # Errors
+///
+/// When the call fails, or does not end in time.
+pub async fn timely<T>(left: Duration, call: impl Future<Output = kube::Result<T>>) -> Result<T, ApiError> {
+    let deadline = left.min(CALL);
+    match tokio::time::timeout(deadline, call).await {
+        Ok(answer) => answer.map_err(ApiError::from),
+        Err(_) => Err(ApiError::Timeout(deadline)),
+    }
+}

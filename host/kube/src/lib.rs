@@ -1,0 +1,13 @@
+//! The broker's side of Kubernetes. Types of the client stop at this crate.
+//!
+//! * [`api`]: the three kinds as an API server spells them.
+//! * [`client`]: the way to the API server.
+//! * [`view`]: all objects of the three kinds as last seen.
+//! * [`observe`]: what happened, for metrics.
+//!
+//! What is absent: acceptance, the prober, and what a status should say. Those are values that this crate is given.
+
+pub mod api;
+pub mod client;
+pub mod observe;
+pub mod view;
