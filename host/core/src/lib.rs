@@ -4,7 +4,7 @@
 //! [`Accepted`](accept::Accepted) set: what is served, at which generation, and what is refused and why. The prober
 //! asks [`schedule`] what is due and turns what a probe says into an [`Outcome`](outcome::Outcome). [`condition`]
 //! folds acceptance and outcomes into an assessment without times, and stamps the transition times last. A writer to a
-//! cluster, which is not built yet, asks [`plan`] what to write and when. [`egress`] says which addresses may be reached.
+//! cluster asks [`plan`] what to write and when, and [`lease`] who may. [`egress`] says which addresses may be reached.
 //!
 //! What is absent: this crate does no IO, reads no clock, no environment and no randomness, and starts nothing. `now`
 //! is an argument, state machines return steps, and nothing here depends on the order in which objects were listed.
@@ -17,6 +17,7 @@ pub mod check;
 pub mod condition;
 pub mod egress;
 pub mod id;
+pub mod lease;
 pub mod message;
 pub mod object;
 pub mod outcome;
