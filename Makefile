@@ -16,12 +16,12 @@ WASM := wasm32-wasip2
 KOURIER := $(CARGO_TARGET_DIR)/debug/agent-kourier
 PROBES := agent-card slack
 
-.PHONY: help setup build fmt lint docs deny test cases demo bench crds clean toolchain agents
+.PHONY: help setup build fmt lint docs deny test cases demo bench crds clean toolchain agents cluster
 
 help: ## Say what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 10
 
-setup: toolchain agents ## Install everything that the other targets need
+setup: toolchain agents cluster ## Install everything that the other targets need
 
 toolchain:
 	@command -v cargo >/dev/null || { echo "cargo is not installed: see https://rustup.rs"; exit 1; }
@@ -30,6 +30,10 @@ toolchain:
 
 agents:
 	@tests/agents/setup >/dev/null
+
+# Where it cannot be had, for instance without Go, the tests that want it say that they are skipped; under CI they fail.
+cluster:
+	@tests/cluster/setup >/dev/null || echo "no API server for tests"
 
 build: toolchain ## Build the broker, with its probes, for this machine
 	cargo build --release --package agent-kourier
@@ -58,7 +62,7 @@ deny: toolchain ## Check licences, bans and sources of all dependencies
 	  rm -rf $(CACHE)/cargo-deny-$(CARGO_DENY)/target; }
 	$(CACHE)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny check licenses bans sources
 
-test: toolchain agents ## Run all tests and recorded cases, and count them
+test: toolchain agents cluster ## Run all tests and recorded cases, and count them
 	@tests/run
 
 cases: toolchain ## Run the recorded cases of the built-in probes

@@ -31,6 +31,7 @@ fn sources(package: &str) -> Option<PathBuf> {
         "kourier-sandbox" => "host/sandbox/src",
         "agent-kourier" => "host/src",
         "suite" => "tests/suite",
+        "kourier-test-cluster" => "tests/cluster/tests/crds",
         "agent-card" => "probes/agent-card/src",
         "slack" => "probes/slack/src",
         _ => return None,
