@@ -37,13 +37,20 @@ impl Certificates {
         admin.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         made.sign("admin", admin, &authority)?;
 
-        fs::write(made.key("accounts"), KeyPair::generate()?.serialize_pem())?;
+        let accounts = KeyPair::generate()?;
+        fs::write(made.key("accounts"), accounts.serialize_pem())?;
+        fs::write(made.accounts(), accounts.public_key_pem())?;
         Ok(made)
     }
 
     /// The authority's certificate.
     pub(crate) fn authority(&self) -> PathBuf {
         self.certificate("authority")
+    }
+
+    /// The public key that checks the tokens of service accounts.
+    pub(crate) fn accounts(&self) -> PathBuf {
+        self.folder.join("accounts.pub")
     }
 
     /// The certificate of `server` or `admin`.

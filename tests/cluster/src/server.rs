@@ -130,7 +130,7 @@ fn arguments(folder: &Path, etcd: &Etcd, certificates: &Certificates, port: u16)
         // There is no controller that makes the accounts which this one waits for.
         "--disable-admission-plugins=ServiceAccount".to_owned(),
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
-        file("service-account-key-file", certificates.key("accounts")),
+        file("service-account-key-file", certificates.accounts()),
         file("service-account-signing-key-file", certificates.key("accounts")),
         // A loopback address is refused as an endpoint.
         "--endpoint-reconciler-type=none".to_owned(),
