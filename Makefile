@@ -79,6 +79,7 @@ bench: toolchain ## Measure what a run of a probe costs
 
 crds: toolchain ## Write what is made from the Rust types: CRDs, and pages of docs
 	UPDATE_COMMITTED=1 cargo test --workspace --lib --locked --quiet
+	cp deploy/crds/*.yaml deploy/chart/agent-kourier/files/crds/
 	git status --short deploy docs
 
 clean: ## Remove what was built; what was installed stays in $(CACHE)
