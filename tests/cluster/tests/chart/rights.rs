@@ -16,17 +16,20 @@ fn rights(list: &[&str]) -> Rights {
 }
 
 /// What the broker may do in every namespace.
-const EVERYWHERE: [&str; 13] = [
+const EVERYWHERE: [&str; 16] = [
+    "get agentkourier.io/bindings",
     "list agentkourier.io/bindings",
     "watch agentkourier.io/bindings",
-    "get agentkourier.io/bindings",
+    "get agentkourier.io/agentbackends",
     "list agentkourier.io/agentbackends",
     "watch agentkourier.io/agentbackends",
+    "get agentkourier.io/chatconnections",
     "list agentkourier.io/chatconnections",
     "watch agentkourier.io/chatconnections",
     "patch agentkourier.io/bindings/status",
-    "create apps/controllerrevisions",
+    "get apps/controllerrevisions",
     "list apps/controllerrevisions",
+    "create apps/controllerrevisions",
     "delete apps/controllerrevisions",
     "create events.k8s.io/events",
     "patch events.k8s.io/events",
