@@ -10,6 +10,11 @@ use kourier_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub mod standing;
+
+/// The field manager under which this program writes a status.
+pub const FIELD_MANAGER: &str = "agent-kourier";
+
 /// What `kubectl get akbinding -o json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
