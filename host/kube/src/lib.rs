@@ -3,11 +3,14 @@
 //! * [`api`]: the three kinds as an API server spells them.
 //! * [`client`]: the way to the API server.
 //! * [`view`]: all objects of the three kinds as last seen.
+//! * [`objects`]: what keeps that view.
 //! * [`observe`]: what happened, for metrics.
 //!
 //! What is absent: acceptance, the prober, and what a status should say. Those are values that this crate is given.
 
 pub mod api;
 pub mod client;
+pub mod objects;
 pub mod observe;
+mod retry;
 pub mod view;

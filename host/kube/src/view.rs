@@ -28,6 +28,7 @@ pub struct Stored {
     pub spec: Value,
     /// What stands in the status of a Binding, as far as it is ours; empty for the other kinds.
     pub standing: Standing,
-    /// The field managers other than ours that own a part of the status of a Binding: for the operator's log.
+    /// The field managers other than ours that own a part of what is ours in the status of a Binding: for the operator's
+    /// log.
     pub managers: BTreeSet<String>,
 }
