@@ -4,6 +4,7 @@
 //! * [`client`]: the way to the API server.
 //! * [`view`]: all objects of the three kinds as last seen.
 //! * [`objects`]: what keeps that view.
+//! * [`secrets`]: Secrets, one by one by name.
 //! * [`observe`]: what happened, for metrics.
 //!
 //! What is absent: acceptance, the prober, and what a status should say. Those are values that this crate is given.
@@ -13,4 +14,5 @@ pub mod client;
 pub mod objects;
 pub mod observe;
 mod retry;
+pub mod secrets;
 pub mod view;
