@@ -21,4 +21,6 @@ pub mod telemetry;
 
 #[cfg(test)]
 mod committed;
+#[cfg(test)]
+mod pages;
 mod yaml;

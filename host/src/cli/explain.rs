@@ -180,24 +180,17 @@ ChannelJoined:ProbeTimeout  (the condition ChannelJoined is Unknown)
 
     #[test]
     fn the_page_of_the_reasons_is_what_explain_says() {
-        let mut page = String::from(
-            "# A Binding is not ready\n\n\
-             What each reason means and what to do about it: the words of the statuses themselves. \
-             `agent-kourier explain REASON` prints the same. This page is generated from the program.\n\n\
-             `Ready` is held back by the first condition that is not True, and its reason names it: \
-             `BackendReachable:AgentNotFound` is the reason `AgentNotFound` of `BackendReachable`. A status is \
-             Unknown where the broker could not tell.\n",
-        );
-        let entries = all();
-        for kind in ConditionType::ALL.map(ConditionType::as_str) {
-            let _ =
-                write!(page, "\n## {kind}\n\n| Reason | Status | What it means | What to do |\n|---|---|---|---|\n");
-            for entry in entries.iter().filter(|entry| entry.condition == kind) {
-                let Entry { reason, status, meaning, advice, .. } = entry;
-                let _ = writeln!(page, "| `{reason}` | {status} | {meaning} | {advice} |");
-            }
+        let parts = ConditionType::ALL.map(|kind| (kind.as_str(), table(kind.as_str())));
+        crate::committed::check_parts("docs/binding-not-ready.md", &parts);
+    }
+
+    fn table(kind: &str) -> String {
+        let mut table = String::from("| Reason | Status | What it means | What to do |\n|---|---|---|---|\n");
+        for entry in all().iter().filter(|entry| entry.condition == kind) {
+            let Entry { reason, status, meaning, advice, .. } = entry;
+            let _ = writeln!(table, "| `{reason}` | {status} | {meaning} | {advice} |");
         }
-        crate::committed::check("docs/reasons.md", &page);
+        table
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn the_page_of_the_metrics_is_the_catalogue() {
         let _ = writeln!(page, "| `{name}` | {kind} | {} | {help}. |", labels.join(", "));
     }
     page.push_str(
-        "\n`reason`, `type` and `status` are those of [the conditions](reasons.md). `probe` is `agent` or `chat`; \
+        "\n`reason`, `type` and `status` are those of [the conditions](binding-not-ready.md). `probe` is `agent` or `chat`; \
          `platform` is empty for agents. `blame` is `guest` for a fault of the component and `host` for one of the \
          broker or its operator.\n",
     );

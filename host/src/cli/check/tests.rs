@@ -85,3 +85,24 @@ fn the_command_line_takes_folders_files_and_refuses_what_is_not_there() {
     assert_eq!(named.read().problems.len(), 1);
     assert!(take(&mut named, &folder.path().join("nothing.yaml")).is_err());
 }
+
+/// A block of manifests that a page shows as an example is one that the broker takes.
+#[test]
+fn the_manifests_of_the_pages_are_good() {
+    let docs = crate::committed::root().join("docs");
+    let mut found = 0;
+    for entry in std::fs::read_dir(docs).unwrap() {
+        let page = entry.unwrap().path();
+        let text = std::fs::read_to_string(&page).unwrap_or_default();
+        for block in text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+            if block.contains("apiVersion: agentkourier.io/") {
+                found += 1;
+                let mut named = Named::default();
+                named.add(page.clone(), Ok(block.to_owned()));
+                let told = Report::of(&named.read(), &rules()).text();
+                assert!(told.ends_with(" 0 problems\n"), "{told}");
+            }
+        }
+    }
+    assert!(found > 0);
+}
