@@ -1,6 +1,7 @@
 //! A cluster: what tests ask for.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -68,7 +69,10 @@ impl Cluster {
     /// When the programs cannot be had ([`Missing`](crate::Missing)), or do not start.
     pub fn start() -> anyhow::Result<Self> {
         let tools = Tools::find()?;
-        let folder = Folder(tempfile::Builder::new().prefix("kourier-cluster-").tempdir()?.keep());
+        // It holds keys.
+        let private = Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix("kourier-cluster-").permissions(private).tempdir()?;
+        let folder = Folder(folder.keep());
         fs::create_dir(folder.0.join(CACHE))?;
         let certificates = Certificates::make(&folder.0)?;
         let etcd = Etcd::start(tools, &folder.0)?;
