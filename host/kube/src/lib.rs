@@ -5,12 +5,14 @@
 //! * [`view`]: all objects of the three kinds as last seen.
 //! * [`objects`]: what keeps that view.
 //! * [`secrets`]: Secrets, one by one by name.
+//! * [`lease`]: who leads.
 //! * [`observe`]: what happened, for metrics.
 //!
 //! What is absent: acceptance, the prober, and what a status should say. Those are values that this crate is given.
 
 pub mod api;
 pub mod client;
+pub mod lease;
 pub mod objects;
 pub mod observe;
 mod retry;
