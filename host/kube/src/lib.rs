@@ -6,6 +6,7 @@
 //! * [`objects`]: what keeps that view.
 //! * [`secrets`]: Secrets, one by one by name.
 //! * [`lease`]: who leads.
+//! * [`revisions`]: the last good specs, beside their objects.
 //! * [`observe`]: what happened, for metrics.
 //!
 //! What is absent: acceptance, the prober, and what a status should say. Those are values that this crate is given.
@@ -16,5 +17,6 @@ pub mod lease;
 pub mod objects;
 pub mod observe;
 mod retry;
+pub mod revisions;
 pub mod secrets;
 pub mod view;
