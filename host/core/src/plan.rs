@@ -38,6 +38,9 @@ pub struct Pace {
     /// From the start of one write to the start of the next, of any Binding. 50 ms, which is 20 a second: a change
     /// that concerns a thousand Bindings is not a burst.
     pub spacing: Duration,
+    /// For how long a newer version of an object, of which a write told, may be missing from the watch. 30 s: a watch
+    /// is behind by a fraction of a second; one that is behind by more may have missed it for good.
+    pub patience: Duration,
 }
 
 impl Default for Pace {
@@ -50,6 +53,7 @@ impl Default for Pace {
             fight_window: Duration::from_secs(600),
             concurrency: NonZeroUsize::MIN.saturating_add(3),
             spacing: Duration::from_millis(50),
+            patience: Duration::from_secs(30),
         }
     }
 }
@@ -113,9 +117,18 @@ pub enum Answer {
     /// The object is at another version, or is gone. The watch will tell.
     Stale,
     /// It was refused or could not be sent, and nothing was written.
-    Failed,
-    /// There was no answer in time: it may have been made.
-    InDoubt,
+    Failed(Failure),
+    /// It may have been made: there was no answer in time, or one that does not tell.
+    InDoubt(Failure),
+}
+
+/// What is known of a write that failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// The HTTP status code of the answer; none when there was no answer.
+    pub code: Option<u16>,
+    /// For how long the server asked not to be asked again, if it did. It is honoured up to [`Pace::cap`].
+    pub wait: Option<Duration>,
 }
 
 /// What the operator should hear of a write.
@@ -127,12 +140,15 @@ pub enum Note {
         failures: u32,
         /// For how long the Binding is not written.
         wait: Duration,
-        /// Whether it is the first failure with this text: the others need no warning of their own.
+        /// Whether it is the first failure with this text and this code: the others need no warning of their own.
         first: bool,
     },
     /// The server did not keep all of what was sent, for example because its CRD is older than this program. The same
     /// text is not sent again.
     Pruned,
+    /// A write told of a newer version of the object, and the watch has not shown one for [`Pace::patience`]: it may
+    /// have missed it. Told again each time as much has passed.
+    Unseen,
     /// A change that somebody else made was undone.
     PutBack,
     /// Somebody undoes what we write, again and again: put-backs of this Binding are rare from now on.
@@ -165,6 +181,7 @@ pub struct Plan {
     next_write: Moment,
     under_way: usize,
     queue: VecDeque<ObjectKey>,
+    waiting: usize,
     entries: BTreeMap<ObjectKey, Entry>,
 }
 
@@ -179,6 +196,7 @@ impl Plan {
             next_write: now,
             under_way: 0,
             queue: VecDeque::new(),
+            waiting: 0,
             entries: BTreeMap::new(),
         }
     }
@@ -206,18 +224,38 @@ impl Plan {
             schema.clone_into(&mut self.schema);
             self.entries.values_mut().for_each(Entry::forget_pruning);
         }
-        self.entries.retain(|key, entry| cases.get(key).is_some_and(|case| case.uid == *entry.uid()));
+        self.forget(now, cases);
         let (mut ready, mut notes) = (Vec::new(), Vec::new());
+        self.waiting = 0;
         for (key, case) in cases {
             let entry = self.entries.entry(key.clone()).or_insert_with(|| Entry::new(case.uid.clone(), now));
-            if matches!(entry.turn(&self.pace, case, now), Turn::Write { .. }) {
-                ready.push((entry.waits_since(), key.clone()));
+            match entry.looked_at(&self.pace, case, now) {
+                Turn::Rest => {}
+                Turn::Later => self.waiting += 1,
+                Turn::Write { .. } => ready.push((entry.waits_since(), key.clone())),
             }
             notes.extend(entry.take_notes().into_iter().map(|note| (key.clone(), note)));
         }
         ready.sort();
+        self.waiting += ready.len();
         self.queue = ready.into_iter().map(|(_, key)| key).collect();
         notes
+    }
+
+    /// Of how many Bindings the last look found that something else is to be said than stands.
+    #[must_use]
+    pub const fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Forgets objects that are gone. One of which nothing is to be said may be one that another broker speaks for, and
+    /// come back: its gap and its put-backs count on for as long as a fight would.
+    fn forget(&mut self, now: Moment, cases: &BTreeMap<ObjectKey, Case>) {
+        let memory = self.pace.fight_window.max(self.pace.cap);
+        self.entries.retain(|key, entry| match cases.get(key) {
+            Some(case) => case.uid == *entry.uid(),
+            None => now.since(entry.last_case()) <= memory,
+        });
     }
 
     /// The write of this Binding, with its case as it is now; none when there is nothing to write any more.

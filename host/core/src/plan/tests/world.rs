@@ -23,6 +23,10 @@ pub(super) enum Mood {
     Hangs,
     /// It makes them without `status.observedGeneration`, which its CRD does not have.
     Prunes,
+    /// It refuses them and asks not to be asked for so many seconds.
+    AsksToWait(u64),
+    /// It says that there is no such object.
+    FindsNothing,
 }
 
 /// The object on the server.
@@ -57,6 +61,8 @@ pub(super) struct World {
     /// How long a write takes; its effect is there at once.
     pub(super) takes: u64,
     pub(super) schema: String,
+    /// Bindings of which nothing is to be said where their words stand: another broker speaks for them as well.
+    pub(super) shared: BTreeSet<ObjectKey>,
     pub(super) sent: Vec<Sent>,
     pub(super) log: Vec<String>,
     cache: BTreeMap<ObjectKey, Object>,
@@ -76,6 +82,7 @@ impl World {
             lag: 100,
             takes: 200,
             schema: "1".to_owned(),
+            shared: BTreeSet::new(),
             sent: Vec::new(),
             log: Vec::new(),
             cache: BTreeMap::new(),
@@ -93,6 +100,12 @@ impl World {
         self.server.insert(key(name), object.clone());
         self.cache.insert(key(name), object);
         self.says.insert(key(name), ok(1));
+    }
+
+    /// Another leader takes over, who knows what the watch shows.
+    pub(super) fn next_leader(&mut self) {
+        self.plan = Plan::new(Pace::default(), self.moment());
+        self.under_way.clear();
     }
 
     pub(super) fn say(&mut self, name: &str, assessment: Assessment) {
@@ -157,13 +170,15 @@ impl World {
 
     fn case(&self, key: &ObjectKey) -> Option<Case> {
         let object = self.cache.get(key)?;
-        Some(Case {
+        let case = Case {
             uid: object.uid.clone(),
             version: Version(object.version.to_string()),
             standing: object.standing.clone(),
             managers: object.managers.clone(),
             assessment: self.says.get(key)?.clone(),
-        })
+        };
+        let is_said = case.standing.text() == case.wanted();
+        (!self.shared.contains(key) || !is_said).then_some(case)
     }
 
     fn look(&mut self) {
@@ -197,8 +212,12 @@ impl World {
     /// What the server does with a write.
     fn serve(&mut self, order: &Order) -> Answer {
         match self.mood {
-            Mood::Refuses => return Answer::Failed,
-            Mood::Hangs => return Answer::InDoubt,
+            Mood::Refuses => return Answer::Failed(Failure { code: Some(403), wait: None }),
+            Mood::Hangs => return Answer::InDoubt(Failure::default()),
+            Mood::AsksToWait(seconds) => {
+                return Answer::Failed(Failure { code: Some(429), wait: Some(Duration::from_secs(seconds)) });
+            }
+            Mood::FindsNothing => return Answer::Stale,
             Mood::Well | Mood::LosesAnswers | Mood::Prunes => {}
         }
         let Some(object) = self.server.get(&order.key) else { return Answer::Stale };
@@ -210,7 +229,11 @@ impl World {
         let kept = standing.clone();
         self.change(&format!("{}", order.key), move |object| object.standing = kept.clone());
         let version = Version(self.server[&order.key].version.to_string());
-        if self.mood == Mood::LosesAnswers { Answer::InDoubt } else { Answer::Written { version, standing } }
+        if self.mood == Mood::LosesAnswers {
+            Answer::InDoubt(Failure::default())
+        } else {
+            Answer::Written { version, standing }
+        }
     }
 
     /// The watch shows what it has by now.
@@ -231,8 +254,11 @@ impl World {
             std::mem::take(&mut self.under_way).into_iter().partition::<Vec<_>, _>(|(when, ..)| *when <= self.now);
         self.under_way = under_way;
         for (_, order, answer) in ended {
-            if !matches!(answer, Answer::Written { .. }) {
-                self.note(&format!("{} {answer:?}", order.key));
+            match answer {
+                Answer::Written { .. } => {}
+                Answer::Stale => self.note(&format!("{} Stale", order.key)),
+                Answer::Failed(_) => self.note(&format!("{} Failed", order.key)),
+                Answer::InDoubt(_) => self.note(&format!("{} InDoubt", order.key)),
             }
             for note in self.plan.answered(self.moment(), &order, answer) {
                 self.hear(&order.key, &note);
@@ -243,6 +269,7 @@ impl World {
     fn hear(&mut self, key: &ObjectKey, note: &Note) {
         match note {
             Note::PutBack => {}
+            Note::Unseen => self.note(&format!("{key} has no newer version in the watch")),
             Note::Failing { failures, wait, first } => {
                 let warning = if *first { "warning" } else { "quiet" };
                 self.note(&format!("{key} failure {failures}, wait {} s, {warning}", wait.as_secs()));
