@@ -7,12 +7,15 @@
 //! * [`secrets`]: Secrets, one by one by name.
 //! * [`lease`]: who leads.
 //! * [`revisions`]: the last good specs, beside their objects.
+//! * [`writer`]: the one way in which a status is written.
+//! * [`events`]: what people hear of it.
 //! * [`observe`]: what happened, for metrics.
 //!
 //! What is absent: acceptance, the prober, and what a status should say. Those are values that this crate is given.
 
 pub mod api;
 pub mod client;
+pub mod events;
 pub mod lease;
 pub mod objects;
 pub mod observe;
@@ -20,3 +23,7 @@ mod retry;
 pub mod revisions;
 pub mod secrets;
 pub mod view;
+pub mod writer;
+
+#[cfg(test)]
+mod script;
