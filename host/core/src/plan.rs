@@ -216,13 +216,13 @@ impl Plan {
     }
 
     /// Compares all Bindings for which this broker answers with what stands. `schema` is any text that changes when the
-    /// CRD does: what a CRD did not keep is tried again with another one. What the operator should hear of writes that
+    /// CRD does: what one did not keep, or did not take, is tried again with another one. What the operator should hear of writes that
     /// were in doubt.
     pub fn look(&mut self, now: Moment, schema: &str, cases: &BTreeMap<ObjectKey, Case>) -> Vec<(ObjectKey, Note)> {
         self.next_look = now + self.pace.look_interval;
         if self.schema != schema {
             schema.clone_into(&mut self.schema);
-            self.entries.values_mut().for_each(Entry::forget_pruning);
+            self.entries.values_mut().for_each(|entry| entry.forget_schema(&self.pace));
         }
         self.forget(now, cases);
         let (mut ready, mut notes) = (Vec::new(), Vec::new());

@@ -114,8 +114,9 @@ impl Entry {
         std::mem::take(&mut self.notes)
     }
 
-    /// Another schema may keep what this one did not.
-    pub(super) fn forget_pruning(&mut self) {
+    /// Another schema may keep what this one did not, or take what it refused.
+    pub(super) fn forget_schema(&mut self, pace: &Pace) {
+        self.recover(pace);
         self.made.take_if(|made| made.text != made.kept);
     }
 

@@ -134,6 +134,19 @@ fn a_server_that_asks_to_wait_is_left_alone_for_as_long_but_not_longer_than_the_
 }
 
 #[test]
+fn another_schema_is_tried_without_the_wait_after_failures() {
+    let mut world = World::new();
+    world.takes = 0;
+    world.mood = Mood::Refuses;
+    world.make("a/one");
+    world.run_until(s(200));
+    world.mood = Mood::Well;
+    world.schema = "2".to_owned();
+    world.run_until(s(600));
+    assert_eq!(world.log.last().map(String::as_str), Some("t=201 a/one write: Ready True OK since 201"));
+}
+
+#[test]
 fn a_failure_of_another_kind_is_a_warning_again() {
     let mut world = World::new();
     world.takes = 0;
