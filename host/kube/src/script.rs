@@ -22,6 +22,8 @@ pub(crate) enum Play {
     Well(Duration),
     /// Makes it without `status.observedGeneration`.
     Prune,
+    /// Has a CRD without `status.observedGeneration`, and makes what fits in it.
+    OldSchema,
     /// Answers with this code, header `retry-after` and body, and does nothing.
     Answer(u16, Option<&'static str>, String),
     /// Never answers.
@@ -159,6 +161,12 @@ impl Server {
                 tokio::time::sleep(*after).await;
                 Ok(self.apply(call, false))
             }
+            Play::OldSchema if call.body.pointer("/status/observedGeneration").is_some() => {
+                let message =
+                    "failed to create typed patch object: .status.observedGeneration: field not declared in schema";
+                Ok(answer(500, &json!({ "kind": "Status", "code": 500, "message": message })))
+            }
+            Play::OldSchema => Ok(self.apply(call, false)),
             Play::Prune => Ok(self.apply(call, true)),
             Play::Cut => {
                 self.apply(call, false);
@@ -180,9 +188,6 @@ impl Server {
 
     fn apply(&self, call: &Call, prunes: bool) -> Response<Torn> {
         let mut records = self.records();
-        let answer = |code: u16, body: &Value| {
-            Response::builder().status(code).body(Torn(Some(body.to_string().into()))).unwrap()
-        };
         if call.method == "POST" {
             return answer(201, &call.body);
         }
@@ -214,6 +219,10 @@ impl tower_service::Service<Request<Body>> for Server {
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         Box::pin(self.clone().serve(request))
     }
+}
+
+fn answer(code: u16, body: &Value) -> Response<Torn> {
+    Response::builder().status(code).body(Torn(Some(body.to_string().into()))).unwrap()
 }
 
 /// A body that breaks off where it has nothing to give.

@@ -2,6 +2,9 @@
 //!
 //! The answer is read here and not by the client, which drops the headers of a refusal: a server that is busy says in
 //! one how long to wait, with a body that is no `Status`.
+//!
+//! A CRD that is older than this program does not prune what it does not know of an apply: the API server refuses the
+//! whole. Then the same is applied without the fields beside the conditions, which are in every version of the CRD.
 
 use std::error::Error;
 use std::time::Duration;
@@ -16,7 +19,7 @@ use kube::core::{Request, Status};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::api::{BindingStatus, FIELD_MANAGER, standing};
+use crate::api::{BindingStatus, ConditionStatus, FIELD_MANAGER, standing};
 use crate::client::{ApiError, timely};
 use crate::observe::WriteResult;
 
@@ -40,7 +43,14 @@ struct Applied<'a> {
     api_version: &'static str,
     kind: &'static str,
     metadata: Metadata<'a>,
-    status: BindingStatus,
+    status: Fields,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Fields {
+    All(BindingStatus),
+    Conditions { conditions: Vec<ConditionStatus> },
 }
 
 #[derive(Serialize)]
@@ -61,13 +71,22 @@ struct Said {
 
 /// Applies the order's status, by the end of `left`.
 pub(super) async fn send(client: &Client, order: &Order, left: Duration) -> Reply {
-    match timely(left, exchange(client, order)).await {
+    match timely(left, apply(client, order)).await {
         Ok(said) => judge(order, &said),
         Err(error) => unanswered(&error),
     }
 }
 
-async fn exchange(client: &Client, order: &Order) -> kube::Result<Said> {
+async fn apply(client: &Client, order: &Order) -> kube::Result<Said> {
+    let status = BindingStatus::new(&order.conditions);
+    let said = exchange(client, order, Fields::All(status.clone())).await?;
+    if !said.is_of_an_unknown_field() {
+        return Ok(said);
+    }
+    exchange(client, order, Fields::Conditions { conditions: status.conditions }).await
+}
+
+async fn exchange(client: &Client, order: &Order, status: Fields) -> kube::Result<Said> {
     let path = format!("/apis/{API_VERSION}/namespaces/{}/{}", order.key.namespace, Kind::Binding.plural());
     let applied = Applied {
         api_version: API_VERSION,
@@ -77,7 +96,7 @@ async fn exchange(client: &Client, order: &Order) -> kube::Result<Said> {
             namespace: &order.key.namespace,
             resource_version: &order.version.0,
         },
-        status: BindingStatus::new(&order.conditions),
+        status,
     };
     let params = PatchParams::apply(FIELD_MANAGER).force();
     let request = Request::new(path)
@@ -92,18 +111,31 @@ async fn exchange(client: &Client, order: &Order) -> kube::Result<Said> {
     })
 }
 
+impl Said {
+    /// Whether the apply was refused because the CRD does not have one of its fields. The code for it is 500.
+    fn is_of_an_unknown_field(&self) -> bool {
+        self.code >= 400 && self.status().message.contains("field not declared in schema")
+    }
+
+    /// The refusal as Kubernetes words it; empty when somebody else did.
+    fn status(&self) -> Status {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+}
+
 /// What the server's answer means.
 fn judge(order: &Order, said: &Said) -> Reply {
     if (200..300).contains(&said.code) {
         return made(order, &said.body);
     }
-    let status: Status = serde_json::from_slice(&said.body).unwrap_or_default();
+    let status = said.status();
     let cause = Some(cause(said, &status));
     let failure = Failure { code: Some(said.code), wait: said.retry_after };
     let (answer, result) = match said.code {
         // With force nobody's ownership is in the way; were it, waiting for a newer object would not help.
         409 if !of_ownership(&status) => (Answer::Stale, WriteResult::Stale),
         404 => (Answer::Stale, WriteResult::Stale),
+        _ if said.is_of_an_unknown_field() => (Answer::Failed(failure), WriteResult::Error),
         // The server, or one between here and there, gave up waiting: behind it the write may go on.
         408 | 500.. => (Answer::InDoubt(failure), WriteResult::Error),
         _ => (Answer::Failed(failure), WriteResult::Error),

@@ -123,6 +123,18 @@ async fn a_pruned_status_is_not_sent_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_crd_without_a_field_gets_the_rest_and_the_field_is_not_sent_again() {
+    let desk = Desk::new(&["one"]);
+    desk.server.play(Play::OldSchema);
+    let _at_work = desk.start(Pace::default());
+    pass(3600).await;
+    assert_eq!(desk.server.times("one"), [0, 0], "once with the field, once without");
+    assert_eq!(desk.results(), [WriteResult::Changed]);
+    let status = desk.server.records().objects["one"]["status"].clone();
+    assert_eq!((status["conditions"].as_array().unwrap().len(), status.get("observedGeneration")), (4, None));
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_edit_is_put_back_once_and_one_each_moment_is_a_fight_at_the_cap_s_pace() {
     let desk = Desk::new(&["one"]);
     let _at_work = desk.start(Pace::default());

@@ -98,6 +98,7 @@ async fn what_an_older_crd_does_not_keep_is_written_again_when_the_crd_has_it() 
     .await;
     leader.schema("newer");
     until("the field is written", async || observed_generation(&bindings).await == Some(1)).await;
+    until("its answer is there", async || leader.writes().len() >= 2).await;
     assert_eq!(leader.results(), [WriteResult::Changed; 2]);
     assert_eq!(leader.count(Observation::PutBack), 0);
 }
