@@ -169,7 +169,7 @@ fn unanswered(error: &ApiError) -> Reply {
         ApiError::Api(error) if may_have_been_sent(error) => (Answer::InDoubt(failure), WriteResult::Error),
         ApiError::Api(_) | ApiError::Access(_) => (Answer::Failed(failure), WriteResult::Error),
     };
-    Reply { answer, result, cause: Some(chain(error)) }
+    Reply { answer, result, cause: Some(crate::retry::cause(error)) }
 }
 
 /// Whether the request may have reached the server: there was a connection.
@@ -191,19 +191,6 @@ fn cause(said: &Said, status: &Status) -> String {
 
 fn links<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
-}
-
-/// The whole chain of an error, in one line. A link that its predecessor already told is not told again.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = String::new();
-    for link in links(error).map(ToString::to_string).filter(|link| !link.is_empty()) {
-        if text.contains(&link) {
-            continue;
-        }
-        let separator = if text.is_empty() { "" } else { ": " };
-        text = format!("{text}{separator}{link}");
-    }
-    text.chars().take(CAUSE).collect()
 }
 
 #[cfg(test)]
