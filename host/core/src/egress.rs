@@ -7,7 +7,7 @@
 //!
 //! What is absent: names. The connector resolves a name once, judges every answer, and connects to a judged address.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 mod network;
 mod spelling;
@@ -30,6 +30,8 @@ pub struct EgressRules {
     pub deny_ports: Vec<u16>,
     /// Whether loopback may be reached: for work on one machine.
     pub allow_loopback: bool,
+    /// Where the API server is that the broker itself talks to: denied in any case, at this port alone.
+    pub api_server: Vec<SocketAddr>,
 }
 
 /// The rule that denied an address, for logs and metric labels.
@@ -53,6 +55,8 @@ pub enum DenyRule {
     Reserved,
     /// A port of the node's own management.
     Port,
+    /// The API server.
+    ApiServer,
     /// The operator's list.
     Operator,
 }
@@ -71,6 +75,7 @@ impl DenyRule {
             Self::Documentation => "documentation",
             Self::Reserved => "reserved",
             Self::Port => "port",
+            Self::ApiServer => "api-server",
             Self::Operator => "operator",
         }
     }
@@ -100,6 +105,9 @@ impl EgressRules {
         let carried = || carried.iter().copied().map(IpAddr::V4);
         if self.deny_ports.contains(&port) || std::iter::once(address).chain(carried()).any(|one| self.denies(one)) {
             return Err(DenyRule::Operator);
+        }
+        if std::iter::once(address).chain(carried()).any(|one| self.api_server.contains(&SocketAddr::new(one, port))) {
+            return Err(DenyRule::ApiServer);
         }
         if MANAGEMENT_PORTS.contains(&port) && !self.allow_ports.contains(&port) {
             return Err(DenyRule::Port);

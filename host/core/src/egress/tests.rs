@@ -252,6 +252,7 @@ fn any_rules() -> impl Strategy<Value = EgressRules> {
             allow_ports,
             deny_ports,
             allow_loopback,
+            api_server: Vec::new(),
         },
     )
 }
@@ -306,4 +307,24 @@ proptest! {
         prop_assert_eq!(network.to_string().parse::<Network>().unwrap(), network);
         prop_assert!(network.contains(network.address()));
     }
+}
+
+#[test]
+fn the_api_server_is_denied_at_its_port_whatever_is_allowed_and_however_it_is_spelt() {
+    let rules = EgressRules {
+        api_server: vec!["10.96.0.1:443".parse().unwrap()],
+        allow: networks(&["10.96.0.0/16"]),
+        allow_ports: vec![443],
+        ..EgressRules::default()
+    };
+    check(
+        &rules,
+        &[
+            ("10.96.0.1", 443, "api-server"),
+            ("::ffff:10.96.0.1", 443, "api-server"),
+            ("64:ff9b::10.96.0.1", 443, "api-server"),
+            ("10.96.0.1", 8443, "allowed"),
+            ("10.96.0.2", 443, "allowed"),
+        ],
+    );
 }
