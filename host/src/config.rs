@@ -14,8 +14,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kourier_core::egress::EgressRules;
+use kourier_core::lease::Timing;
 use kourier_core::object::DEFAULT_BROKER;
+use kourier_core::plan::Pace;
 use kourier_core::schedule::Cadence;
+use kourier_kube::client::Access;
 use kourier_sandbox::Limits;
 
 pub use show::{markdown, yaml};
@@ -30,6 +33,8 @@ pub struct Settings {
     pub config: ConfigSettings,
     /// `secrets.dir`: the folder of `NAMESPACE/NAME/KEY`.
     pub secrets_dir: PathBuf,
+    /// `store`: what survives a restart, and where.
+    pub store: StoreKind,
     /// `storePath`: the SQLite file.
     pub store_path: PathBuf,
     /// `components.dir`: a folder of probe components beside the built-in ones; none: only those.
@@ -42,17 +47,47 @@ pub struct Settings {
     pub prober: Cadence,
     /// `probe`: the bounds of one run.
     pub probe: Limits,
+    /// `kubernetes`: the way to the API server.
+    pub kubernetes: Access,
+    /// `lease`: how replicas elect a leader.
+    pub lease: Timing,
+    /// `lease.namespace`: where the Lease is; none: the pod's own namespace.
+    pub lease_namespace: Option<String>,
+    /// `writer`: how often and how fast statuses are written.
+    pub writer: Pace,
+    /// `events.enabled`: whether Events are sent.
+    pub events: bool,
     /// `log`: how the broker logs.
     pub log: LogSettings,
 }
 
-/// `config`: where the objects come from. The one source is `files`.
+/// `config`: where the objects come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigSettings {
+    /// `config.source`.
+    pub source: ConfigSource,
     /// `config.dir`: the folder of manifests.
     pub dir: PathBuf,
     /// `config.interval`: between two looks at the folder.
     pub interval: Duration,
+}
+
+/// `config.source`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigSource {
+    /// A folder of manifests. Nothing is written to a cluster.
+    Files,
+    /// The custom resources of a cluster, whose statuses are written.
+    Crds,
+}
+
+/// `store`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreKind {
+    /// A file, for one replica: nobody is elected.
+    Sqlite,
+    /// The cluster: replicas elect a leader.
+    Kubernetes,
 }
 
 /// `log`: how the broker logs.
@@ -121,16 +156,23 @@ impl Default for Settings {
         Self {
             broker: DEFAULT_BROKER.to_owned(),
             config: ConfigSettings {
+                source: ConfigSource::Files,
                 dir: PathBuf::from("/etc/agent-kourier/config"),
                 interval: Duration::from_secs(2),
             },
             secrets_dir: PathBuf::from("/etc/agent-kourier/secrets"),
+            store: StoreKind::Sqlite,
             store_path: PathBuf::from("/var/lib/agent-kourier/store.db"),
             components_dir: None,
             admin_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 9090)),
             egress: EgressRules::default(),
             prober: Cadence::default(),
             probe: Limits::default(),
+            kubernetes: Access::default(),
+            lease: Timing::default(),
+            lease_namespace: None,
+            writer: Pace::default(),
+            events: true,
             log: LogSettings { format: LogFormat::Text, level: "info".to_owned() },
         }
     }

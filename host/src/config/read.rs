@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::config::table::SETTINGS;
-use crate::config::{ConfigProblem, Setting, Settings};
+use crate::config::{ConfigProblem, ConfigSource, Setting, Settings, StoreKind};
 use crate::yaml::{self, Node, Tree};
 
 pub(super) fn read(text: &str) -> Result<Settings, Vec<ConfigProblem>> {
@@ -115,6 +115,15 @@ fn contradictions(settings: &Settings) -> Vec<ConfigProblem> {
     }
     if settings.prober.interval < settings.prober.pass_gap {
         refuse("prober.interval", "is shorter than prober.passGap, which no pass can keep: write a longer one");
+    }
+    if settings.store == StoreKind::Kubernetes && settings.config.source == ConfigSource::Files {
+        refuse("store", "kubernetes goes with config.source: crds; write sqlite");
+    }
+    if let Err(error) = settings.lease.check() {
+        refuse("lease", &error.to_string());
+    }
+    if settings.writer.cap < settings.writer.gap {
+        refuse("writer.cap", "is shorter than writer.gap: write a longer one");
     }
     found
 }

@@ -12,7 +12,7 @@ use tracing_subscriber::EnvFilter;
 use crate::config::value::{
     boolean, bytes, count, duration, list, parsed, path, show_bytes, show_duration, show_list, show_text, text, word,
 };
-use crate::config::{LogFormat, Settings};
+use crate::config::{ConfigSource, LogFormat, Settings, StoreKind};
 use crate::yaml::Node;
 
 /// One setting.
@@ -75,6 +75,22 @@ macro_rules! count {
     };
 }
 
+/// A row whose value counts something that is there at least once.
+macro_rules! nonzero {
+    ($key:literal, $($field:ident).+, $most:expr, $why:literal) => {
+        Setting {
+            key: $key,
+            unit: "count",
+            why: $why,
+            show: |s| s.$($field).+.to_string(),
+            set: |s, node| {
+                s.$($field).+ = NonZeroUsize::new(count(node, 1, $most)?).unwrap_or(NonZeroUsize::MIN);
+                Ok(())
+            },
+        }
+    };
+}
+
 /// A row whose value is a path.
 macro_rules! path {
     ($key:literal, $($field:ident).+, $why:literal) => {
@@ -128,10 +144,16 @@ pub static SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "config.source",
-        unit: "`files`",
-        why: "Where the objects come from: a folder of manifests.",
-        show: |_| "files".to_owned(),
-        set: |_, node| word(node, &[("files", ())]),
+        unit: "`files` or `crds`",
+        why: "Where the objects come from: a folder of manifests, or the custom resources of a cluster.",
+        show: |s| match s.config.source {
+            ConfigSource::Files => "files".to_owned(),
+            ConfigSource::Crds => "crds".to_owned(),
+        },
+        set: |s, node| {
+            s.config.source = word(node, &[("files", ConfigSource::Files), ("crds", ConfigSource::Crds)])?;
+            Ok(())
+        },
     },
     path!("config.dir", config.dir, "The folder of manifests: *.yaml, *.yml and *.json in the folder itself."),
     duration!(
@@ -144,19 +166,24 @@ pub static SETTINGS: &[Setting] = &[
     path!("secrets.dir", secrets_dir, "The folder of Secrets: NAMESPACE/NAME/KEY, as mounted Secrets have it."),
     Setting {
         key: "store",
-        unit: "`sqlite`",
-        why: "What remembers identities and last good specs over a restart: a file, for one replica.",
-        show: |_| "sqlite".to_owned(),
-        set: |_, node| word(node, &[("sqlite", ())]),
+        unit: "`sqlite` or `kubernetes`",
+        why: "What remembers last good specs over a restart: a file, for one replica; or the cluster, for replicas that \
+              elect a leader (with `config.source: crds`).",
+        show: |s| match s.store {
+            StoreKind::Sqlite => "sqlite".to_owned(),
+            StoreKind::Kubernetes => "kubernetes".to_owned(),
+        },
+        set: |s, node| {
+            s.store = word(node, &[("sqlite", StoreKind::Sqlite), ("kubernetes", StoreKind::Kubernetes)])?;
+            Ok(())
+        },
     },
     path!("storePath", store_path, "The store's file, on a disk that outlives the process."),
     Setting {
         key: "components.dir",
         unit: "path",
         why: "A folder of probe components (*.wasm) beside the built-in ones; empty: only those.",
-        show: |s| {
-            s.components_dir.as_ref().map_or_else(|| "\"\"".to_owned(), |dir| show_text(&dir.display().to_string()))
-        },
+        show: |s| show_optional(s.components_dir.as_ref().map(|dir| dir.display().to_string())),
         set: |s, node| {
             s.components_dir = Some(text(node)?).filter(|dir| !dir.is_empty()).map(PathBuf::from);
             Ok(())
@@ -214,15 +241,115 @@ pub static SETTINGS: &[Setting] = &[
         DAY,
         "The age at which a probe is made again: a peer that fails shows within it."
     ),
+    nonzero!(
+        "prober.concurrency",
+        prober.concurrency,
+        256,
+        "Probes that run at a time: a pass over a few slow peers ends soon, and a burst is small for everyone."
+    ),
     Setting {
-        key: "prober.concurrency",
-        unit: "count",
-        why: "Probes that run at a time: a pass over a few slow peers ends soon, and a burst is small for everyone.",
-        show: |s| s.prober.concurrency.to_string(),
+        key: "kubernetes.kubeconfig",
+        unit: "path",
+        why: "The way to the API server; empty: KUBECONFIG, ~/.kube/config, or the pod's service account.",
+        show: |s| show_optional(s.kubernetes.kubeconfig.as_ref().map(|file| file.display().to_string())),
         set: |s, node| {
-            let most = NonZeroUsize::MIN.saturating_add(255);
-            let number = count(node, 1_usize, most.get())?;
-            s.prober.concurrency = NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
+            s.kubernetes.kubeconfig = Some(text(node)?).filter(|file| !file.is_empty()).map(PathBuf::from);
+            Ok(())
+        },
+    },
+    Setting {
+        key: "lease.namespace",
+        unit: "name",
+        why: "Where the Lease is by which replicas elect a leader; empty: the pod's own namespace.",
+        show: |s| show_optional(s.lease_namespace.clone()),
+        set: |s, node| {
+            let given = Some(text(node)?).filter(|given| !given.is_empty());
+            s.lease_namespace = given.map(|_| name(node)).transpose()?;
+            Ok(())
+        },
+    },
+    duration!(
+        "lease.duration",
+        lease.duration,
+        SECOND,
+        MINUTE * 5,
+        "How long a leader that falls silent keeps others from leading."
+    ),
+    duration!(
+        "lease.renewDeadline",
+        lease.renew_deadline,
+        MILLI * 500,
+        MINUTE * 5,
+        "How long after its last renewal a leader leads: shorter than lease.duration by a call and some slack."
+    ),
+    duration!(
+        "lease.retryPeriod",
+        lease.retry,
+        MILLI * 50,
+        MINUTE,
+        "From one attempt to lead, or to renew, to the next."
+    ),
+    duration!(
+        "lease.call",
+        lease.call,
+        MILLI * 50,
+        MINUTE,
+        "How long one call for the Lease may take: one that hangs leaves time for others within lease.renewDeadline."
+    ),
+    duration!(
+        "writer.lookInterval",
+        writer.look_interval,
+        MILLI * 100,
+        MINUTE,
+        "From one look for work of the writer to the next: a comparison costs nothing."
+    ),
+    duration!(
+        "writer.gap",
+        writer.gap,
+        MILLI * 100,
+        HOUR,
+        "From the end of one write of a Binding to its next: every write wakes everyone who watches Bindings."
+    ),
+    duration!(
+        "writer.cap",
+        writer.cap,
+        SECOND,
+        DAY,
+        "The longest wait after failed writes, and between put-backs in a fight."
+    ),
+    nonzero!(
+        "writer.fightPutBacks",
+        writer.fight_put_backs,
+        100,
+        "Put-backs of one Binding within writer.fightWindow that make a fight: two are a person who tries twice."
+    ),
+    duration!(
+        "writer.fightWindow",
+        writer.fight_window,
+        SECOND,
+        DAY,
+        "See writer.fightPutBacks; a fight is over when nobody interfered for as long."
+    ),
+    nonzero!(
+        "writer.concurrency",
+        writer.concurrency,
+        64,
+        "Writes that are under way at a time: more gain little on an API server."
+    ),
+    duration!(
+        "writer.spacing",
+        writer.spacing,
+        Duration::ZERO,
+        SECOND * 10,
+        "From the start of one write to the next, of any Binding: a change that concerns all of them is no burst."
+    ),
+    Setting {
+        key: "events.enabled",
+        unit: "boolean",
+        why: "Whether the leader sends an Event when a Binding's Ready turns.",
+        show: |s| s.events.to_string(),
+        set: |s, node| {
+            s.events = boolean(node)?;
             Ok(())
         },
     },
@@ -275,6 +402,11 @@ pub static SETTINGS: &[Setting] = &[
         },
     },
 ];
+
+/// A text that may be left out, as an empty one.
+fn show_optional(text: Option<String>) -> String {
+    text.map_or_else(|| "\"\"".to_owned(), |text| show_text(&text))
+}
 
 fn name(node: &Node) -> Result<String, String> {
     let name = text(node)?;
