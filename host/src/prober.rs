@@ -85,6 +85,7 @@ impl Prober {
     ) {
         let mut shutdown = pin!(shutdown);
         let mut turning = Turning::new(self, accepted, results);
+        turning.drop_revoked();
         loop {
             let until = turning.advance().await;
             tokio::select! {
@@ -252,6 +253,7 @@ impl Turning {
 
     fn drop_revoked(&mut self) {
         let accepted = self.accepted.borrow_and_update().clone();
+        self.prober.secrets.want(&peer::wanted(&accepted));
         self.schedule.retain_served(&accepted);
     }
 

@@ -1,8 +1,10 @@
-//! Credentials and certificates from a folder, as mounted Secrets have it: `NAMESPACE/NAME/KEY`.
+//! Credentials and certificates: from a folder, as mounted Secrets have it (`NAMESPACE/NAME/KEY`), or from a cluster.
 //!
-//! What is absent: a cache (each look reads the file, so that a rotated Secret counts at once), a fall-back (a CA that
-//! cannot be used is never the system's roots), and a way out of the folder of the Secret that was named.
+//! What is absent: a cache of the folder (each look reads the file, so that a rotated Secret counts at once), a
+//! fall-back (a CA that cannot be used is never the system's roots), and a way out of the folder of the Secret that was
+//! named.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
@@ -11,6 +13,7 @@ use std::sync::Arc;
 
 use kourier_core::object::SecretRef;
 use kourier_core::rule::{LABEL, NAME, SECRET_KEY};
+use kourier_kube::secrets::{SecretCache, SecretTrouble};
 use kourier_sandbox::{Secret, Trust};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
@@ -22,12 +25,18 @@ const MAX_CREDENTIAL: u64 = 64 << 10;
 /// The longest file of certificates, in bytes: what a Secret can hold.
 const MAX_CERTIFICATES: u64 = 1 << 20;
 
-/// The folder of Secrets.
+/// Where the Secrets are.
 #[derive(Debug)]
 pub struct Secrets {
-    dir: PathBuf,
+    place: Place,
     /// Keyed with randomness of this process.
     hasher: RandomState,
+}
+
+#[derive(Debug)]
+enum Place {
+    Folder(PathBuf),
+    Cluster(SecretCache),
 }
 
 /// A value that changes when the content does, and says nothing else of it: it is keyed with randomness of this process.
@@ -55,9 +64,15 @@ pub enum SecretFault {
     /// A part of its name cannot be a name.
     #[error("cannot be the name of a Secret and a key")]
     BadName,
+    /// It was not read yet: nothing can be said of it.
+    #[error("has not been read yet")]
+    NotRead,
     /// There is no such Secret.
     #[error("there is no such Secret")]
     NoSecret,
+    /// The broker lacks the right to read it.
+    #[error("the broker may not read it: allow its service account to get and watch this Secret")]
+    Forbidden,
     /// The Secret has no such key.
     #[error("the Secret has no such key")]
     NoKey,
@@ -70,6 +85,9 @@ pub enum SecretFault {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Unreadable(io::ErrorKind),
+    /// The API server does not give it.
+    #[error("cannot be read from the API server")]
+    NotGiven,
     /// It has more bytes than this.
     #[error("has more than {0} bytes")]
     TooLong(u64),
@@ -97,7 +115,22 @@ impl Secrets {
     /// The Secrets below `dir`.
     #[must_use]
     pub fn new(dir: PathBuf) -> Self {
-        Self { dir, hasher: RandomState::new() }
+        Self { place: Place::Folder(dir), hasher: RandomState::new() }
+    }
+
+    /// The Secrets of a cluster. Those that are not [wanted](Self::want) read as not read yet.
+    #[must_use]
+    pub fn of_cluster(cache: SecretCache) -> Self {
+        Self { place: Place::Cluster(cache), hasher: RandomState::new() }
+    }
+
+    /// From now on, these Secrets and no others are needed, by namespace and name. To be called within a runtime.
+    pub fn want(&self, wanted: &BTreeSet<(String, String)>) {
+        match &self.place {
+            // A folder is read when it is needed.
+            Place::Folder(_) => {}
+            Place::Cluster(cache) => cache.want(wanted),
+        }
     }
 
     /// The credential that `reference` names in `namespace`. It blocks on the disk.
@@ -151,22 +184,40 @@ impl Secrets {
     }
 
     fn content(&self, namespace: &str, reference: &SecretRef, most: u64) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
-        let folder = self.folder(namespace, reference)?;
-        read(&real(&folder, SecretFault::NoSecret)?, &folder.join(&reference.key), most)
-    }
-
-    /// The Secret's folder. Names are checked here again, because they become a path: none can hold a slash, and none
-    /// is `..`.
-    fn folder(&self, namespace: &str, reference: &SecretRef) -> Result<PathBuf, SecretFault> {
         let faults = [LABEL.fault(namespace), NAME.fault(&reference.name), SECRET_KEY.fault(&reference.key)];
         let dots = reference.key == "." || reference.key.starts_with("..");
         if dots || faults.iter().any(Option::is_some) {
             return Err(SecretFault::BadName);
         }
-        let root = real(&self.dir, SecretFault::NoSecret)?;
-        let folder = root.join(namespace).join(&reference.name);
-        if real(&folder, SecretFault::NoSecret)?.starts_with(&root) { Ok(folder) } else { Err(SecretFault::Outside) }
+        match &self.place {
+            Place::Folder(dir) => {
+                let folder = folder(dir, namespace, &reference.name)?;
+                read(&real(&folder, SecretFault::NoSecret)?, &folder.join(&reference.key), most)
+            }
+            Place::Cluster(cache) => {
+                let secret = cache.get(namespace, &reference.name).ok_or(SecretFault::NotRead)??;
+                let content = secret.values.get(&reference.key).ok_or(SecretFault::NoKey)?;
+                if content.len() as u64 > most { Err(SecretFault::TooLong(most)) } else { Ok(content.clone()) }
+            }
+        }
     }
+}
+
+impl From<SecretTrouble> for SecretFault {
+    fn from(trouble: SecretTrouble) -> Self {
+        match trouble {
+            SecretTrouble::NotFound => Self::NoSecret,
+            SecretTrouble::Forbidden => Self::Forbidden,
+            SecretTrouble::Unreadable => Self::NotGiven,
+        }
+    }
+}
+
+/// The Secret's folder below `dir`. Its names were checked, because they become a path: none holds a slash, none is `..`.
+fn folder(dir: &Path, namespace: &str, name: &str) -> Result<PathBuf, SecretFault> {
+    let root = real(dir, SecretFault::NoSecret)?;
+    let folder = root.join(namespace).join(name);
+    if real(&folder, SecretFault::NoSecret)?.starts_with(&root) { Ok(folder) } else { Err(SecretFault::Outside) }
 }
 
 /// Takes the content of a file as a credential: one line end at its end is dropped.

@@ -1,6 +1,6 @@
 //! From what is served to the peer of a probe: where it is, what is trusted, which credential is added.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kourier_core::accept::{Accepted, AgentPeer, ChatPeer, Served};
@@ -34,17 +34,27 @@ pub(super) fn versions_now(served: &Served, secrets: &Secrets) -> SecretVersions
 }
 
 fn versions(served: &Served, version: &mut impl FnMut(&str, &SecretRef) -> Version) -> SecretVersions {
+    let used = references(served).into_iter();
+    // What it shows in `Debug` is all that a version has to say.
+    SecretVersions(used.map(|(namespace, reference)| format!("{:?}", version(namespace, reference))).collect())
+}
+
+/// The Secrets that what is served refers to, by namespace and name.
+pub(super) fn wanted(accepted: &Accepted) -> BTreeSet<(String, String)> {
+    let served = accepted.bindings.values().filter_map(|judged| judged.served.as_ref());
+    served.flat_map(references).map(|(namespace, reference)| (namespace.to_owned(), reference.name.clone())).collect()
+}
+
+fn references(served: &Served) -> Vec<(&str, &SecretRef)> {
     let (agent, chat) = (&served.agent, &served.chat);
-    let (of_agent, of_chat) = (&agent.backend.key.namespace, &chat.connection.key.namespace);
+    let (of_agent, of_chat) = (agent.backend.key.namespace.as_str(), chat.connection.key.namespace.as_str());
     let references = [
         (of_agent, agent.auth.as_ref().map(|auth| &auth.secret_ref)),
         (of_agent, agent.tls.as_ref().map(|tls| &tls.ca_secret_ref)),
         (of_chat, Some(&chat.secret_ref)),
         (of_chat, chat.tls.as_ref().map(|tls| &tls.ca_secret_ref)),
     ];
-    let used = references.into_iter().filter_map(|(namespace, reference)| Some((namespace, reference?)));
-    // What it shows in `Debug` is all that a version has to say.
-    SecretVersions(used.map(|(namespace, reference)| format!("{:?}", version(namespace, reference))).collect())
+    references.into_iter().filter_map(|(namespace, reference)| Some((namespace, reference?))).collect()
 }
 
 /// The agent as a probe's peer. It blocks on the disk.

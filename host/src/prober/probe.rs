@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use super::{Guests, Prober, peer};
 use crate::components::Loaded;
 use crate::metrics::Probe;
+use crate::secrets::{SecretError, SecretFault};
 
 /// A probe to run, and all that it needs.
 pub(super) struct Errand {
@@ -93,7 +94,12 @@ impl Errand {
             if peer::versions_now(served, &secrets) != inputs.secrets {
                 return Peer::Changed;
             }
-            endpoint.map_or_else(|error| Peer::Unusable(error.to_string()), Peer::Found)
+            match endpoint {
+                Ok(endpoint) => Peer::Found(endpoint),
+                // Nothing can be said yet. When it has been read it is another version, and the Binding is due.
+                Err(SecretError { fault: SecretFault::NotRead, .. }) => Peer::Changed,
+                Err(error) => Peer::Unusable(error.to_string()),
+            }
         };
         let read = tokio::task::spawn_blocking(read).await;
         read.unwrap_or_else(|error| Peer::Unusable(format!("the Secrets could not be read: {error}")))
