@@ -1,5 +1,6 @@
 //! Where the objects come from: anything that yields whole snapshots, of which the latest one counts.
 
+pub mod crds;
 mod document;
 pub mod files;
 mod merge;
@@ -8,6 +9,7 @@ mod shape;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use kourier_core::id::{Kind, ObjectKey};
 use kourier_core::snapshot::Snapshot;
@@ -65,6 +67,15 @@ pub struct FileProblem {
     pub path: String,
     /// What is wrong and what would be right.
     pub what: String,
+}
+
+/// Whether the reading is another one than the last, which it then replaces.
+fn replace(last: &mut Arc<Reading>, reading: Reading) -> bool {
+    let changed = **last != reading;
+    if changed {
+        *last = Arc::new(reading);
+    }
+    changed
 }
 
 impl fmt::Display for FileProblem {

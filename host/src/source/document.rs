@@ -195,6 +195,11 @@ impl Document {
         Self { id, line: 0, written, lines: BTreeMap::new(), around, shape }
     }
 
+    /// A document as a cluster has it. Its schema pruned what it does not know, and may be older than this program.
+    pub(super) fn stored_in_cluster(id: ObjectId, spec: &Value) -> Self {
+        Self::remembered(id, &json!({"spec": spec}))
+    }
+
     /// What the store remembers: a change of it is a new generation, a change of comments or order is not. `twice` says
     /// whether the object stands more than once.
     pub(super) fn stored(&self, twice: bool) -> Value {

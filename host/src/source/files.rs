@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use crate::clock;
 use crate::source::document::{self, Content, Document, Fault};
 use crate::source::merge::{Held, merge};
-use crate::source::{FileProblem, Reading};
+use crate::source::{self, FileProblem, Reading};
 use crate::store::Store;
 
 /// A folder that is read again and again.
@@ -81,7 +81,7 @@ impl Folder {
                 }
                 let reading;
                 (folder, reading) = folder.look().await;
-                sender.send_if_modified(|last| replace(last, reading));
+                sender.send_if_modified(|last| source::replace(last, reading));
             }
         });
         (receiver, task)
@@ -145,15 +145,6 @@ impl Content {
         let fault = Fault { line: 0, problem: Problem::new("", what) };
         Self { nameless: vec![fault], broken: true, ..Self::default() }
     }
-}
-
-/// Whether the reading is another one than the last, which it then replaces.
-fn replace(last: &mut Arc<Reading>, reading: Reading) -> bool {
-    let changed = **last != reading;
-    if changed {
-        *last = Arc::new(reading);
-    }
-    changed
 }
 
 fn unreadable(dir: &Path, error: &io::Error) -> FileProblem {
