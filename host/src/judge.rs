@@ -15,7 +15,7 @@ use crate::clock;
 use crate::metrics::Metrics;
 use crate::pulse::Pulse;
 use crate::source::Reading;
-use crate::store::Store;
+use crate::store::{LastGoodStore, Saved};
 
 /// From one look to the next when nothing changed: it tries again to save what could not be saved. 5 s: a disk that
 /// was full for a moment costs no generation, and a broken one is not written to all the time.
@@ -35,7 +35,7 @@ pub struct Judge {
     /// What it judges by.
     pub rules: Rules,
     /// Where the last good specs survive a restart.
-    pub store: Arc<Store>,
+    pub store: LastGoodStore,
     /// Where problems and warnings are counted.
     pub metrics: Arc<Metrics>,
     /// Beats as the loop turns.
@@ -47,13 +47,30 @@ impl Judge {
     /// `judgements` is none before the first one.
     pub async fn run(
         self,
-        mut readings: watch::Receiver<Arc<Reading>>,
+        readings: watch::Receiver<Arc<Reading>>,
         judgements: watch::Sender<Option<Arc<Judgement>>>,
         accepted: watch::Sender<Arc<Accepted>>,
         shutdown: impl Future<Output = ()>,
     ) {
         let mut shutdown = pin!(shutdown);
-        let mut memory = Memory::new(Arc::clone(&self.store)).await;
+        let loaded = tokio::select! {
+            biased;
+            () = &mut shutdown => return,
+            loaded = self.store.load() => Arc::new(loaded),
+        };
+        let (remember, remembered) = watch::channel(loaded);
+        let saved = save(self.store.clone(), remembered, Arc::clone(&self.metrics));
+        let judged = self.follow(readings, judgements, accepted, (remember, shutdown));
+        tokio::join!(judged, saved);
+    }
+
+    async fn follow(
+        self,
+        mut readings: watch::Receiver<Arc<Reading>>,
+        judgements: watch::Sender<Option<Arc<Judgement>>>,
+        accepted: watch::Sender<Arc<Accepted>>,
+        (remember, mut shutdown): (watch::Sender<Arc<LastGood>>, impl Future<Output = ()> + Unpin),
+    ) {
         let mut last = Arc::new(Judgement::default());
         readings.mark_changed();
         loop {
@@ -65,59 +82,58 @@ impl Judge {
                         break;
                     }
                     let reading = Arc::clone(&readings.borrow_and_update());
-                    let judgement = Arc::new(self.judge(reading, &mut memory).await);
+                    let last_good = Arc::clone(&remember.borrow());
+                    let judgement = Arc::new(self.judge(reading, last_good).await);
                     report(&last, &judgement);
                     accepted.send_replace(Arc::clone(&judgement.accepted));
                     judgements.send_replace(Some(Arc::clone(&judgement)));
+                    remember.send_if_modified(|known| {
+                        let found = &judgement.accepted.last_good;
+                        let changed = **known != *found;
+                        if changed {
+                            *known = Arc::new(found.clone());
+                        }
+                        changed
+                    });
                     last = judgement;
-                    memory.save(&self.metrics).await;
                 }
-                () = tokio::time::sleep(LOOK) => memory.save(&self.metrics).await,
+                () = tokio::time::sleep(LOOK) => {}
             }
             self.pulse.beat();
         }
-        memory.save(&self.metrics).await;
     }
 
-    async fn judge(&self, reading: Arc<Reading>, memory: &mut Memory) -> Judgement {
+    async fn judge(&self, reading: Arc<Reading>, last_good: Arc<LastGood>) -> Judgement {
         self.metrics.config_read(reading.problems.len(), clock::now());
-        let (rules, last_good, read) = (self.rules.clone(), Arc::clone(&memory.last_good), Arc::clone(&reading));
+        let (rules, read) = (self.rules.clone(), Arc::clone(&reading));
         let accepted = clock::blocking(move || accept(&read.snapshot, &last_good, &rules)).await;
-        memory.remember(&accepted.last_good);
         Judgement { reading, accepted: Arc::new(accepted) }
     }
 }
 
-/// The last good specs, and whether the store has them.
-struct Memory {
-    store: Arc<Store>,
-    last_good: Arc<LastGood>,
-    saved: bool,
-}
-
-impl Memory {
-    async fn new(store: Arc<Store>) -> Self {
-        let reader = Arc::clone(&store);
-        let last_good = clock::blocking(move || reader.last_good()).await;
-        Self { store, last_good: Arc::new(last_good), saved: true }
-    }
-
-    fn remember(&mut self, last_good: &LastGood) {
-        if *self.last_good != *last_good {
-            self.last_good = Arc::new(last_good.clone());
-            self.saved = false;
-        }
-    }
-
-    /// Saves what is not saved. The store says in the log what went wrong.
-    async fn save(&mut self, metrics: &Metrics) {
-        if self.saved {
+/// Saves the last good specs whenever they change, and tries again what could not be saved, until nobody judges any
+/// more. The store says in the log what went wrong.
+async fn save(store: LastGoodStore, mut remembered: watch::Receiver<Arc<LastGood>>, metrics: Arc<Metrics>) {
+    let mut saved = true;
+    loop {
+        let ended = tokio::select! {
+            changed = remembered.changed() => changed.is_err(),
+            () = tokio::time::sleep(LOOK), if !saved => false,
+        };
+        if ended && saved {
             return;
         }
-        let (store, last_good) = (Arc::clone(&self.store), Arc::clone(&self.last_good));
-        self.saved = clock::blocking(move || store.save_last_good(&last_good)).await;
-        if !self.saved {
-            metrics.store_warning();
+        let last_good = Arc::clone(&remembered.borrow_and_update());
+        saved = match store.save(&last_good).await {
+            Saved::Whole => true,
+            Saved::InPart => {
+                metrics.store_warning();
+                false
+            }
+            Saved::LeftToLeader => false,
+        };
+        if ended {
+            return;
         }
     }
 }

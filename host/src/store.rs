@@ -4,7 +4,10 @@
 //! a disk that is full or read-only costs nothing but the memory of it after a restart, and each later change tries
 //! again.
 
+mod last_good;
 mod sqlite;
+
+pub use last_good::{LastGoodStore, Saved};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
