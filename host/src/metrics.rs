@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use kourier_core::condition::Assessment;
 use kourier_core::egress::DenyRule;
+use kourier_core::id::Kind;
 use kourier_core::outcome::Fault;
 use kourier_core::reason::{AcceptedReason, BackendReason, ChannelReason, ConditionType, ReadyReason, Status};
 use kourier_core::time::Timestamp;
-use prometheus_client::encoding::EncodeLabelSet;
+use kourier_kube::observe::Observation;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -20,10 +21,20 @@ use prometheus_client::registry::Registry;
 
 use crate::components::Components;
 
+mod labels;
+
+use labels::{
+    BuildLabels, ComponentLabels, ConditionLabels, FaultLabels, InFlightLabels, KindLabels, ProbeLabels, ResultLabels,
+    RuleLabels, StateLabels,
+};
+
 /// Upper bounds in seconds of the duration of a probe: its deadline is 10 s.
 const PROBE_BUCKETS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 8.0, 10.0];
 /// Upper bounds in seconds of the duration of a pass: the shortest gap between passes is 30 s.
 const PASS_BUCKETS: [f64; 10] = [0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
+
+/// Upper bounds in seconds of the duration of a write: its deadline is 5 s.
+const WRITE_BUCKETS: [f64; 9] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
 /// One metric as documented: `docs/metrics.md` is this table.
 #[derive(Debug)]
@@ -75,6 +86,28 @@ catalogue! {
         "When the configuration was last seen to change, in seconds since 1970; 0 before it was first read";
     store_warnings: "agentkourier_store_warnings_total", "counter", [],
         "Failed attempts to save the last good generations";
+    writes: "agentkourier_status_writes_total", "counter", ["result"],
+        "Writes of a Binding's status, by how they ended";
+    write_duration: "agentkourier_status_write_duration_seconds", "histogram", [],
+        "How long writes of a Binding's status took";
+    waiting: "agentkourier_status_writes_waiting", "gauge", [],
+        "Bindings whose status does not say yet what is so";
+    put_backs: "agentkourier_status_put_backs_total", "counter", [],
+        "Changes of a status by somebody else that were undone";
+    fights: "agentkourier_status_fights_total", "counter", [],
+        "Bindings whose status somebody else changed again and again";
+    leader: "agentkourier_leader", "gauge", [],
+        "1 while this replica leads, else 0";
+    lease_renewed: "agentkourier_lease_renewed_timestamp_seconds", "gauge", [],
+        "When this replica last renewed its Lease, in seconds since 1970; 0 when it never led";
+    watch_restarts: "agentkourier_watch_restarts_total", "counter", ["kind"],
+        "Watches of a kind that had to begin again after a failure";
+    watch_lists: "agentkourier_watch_lists_total", "counter", ["kind"],
+        "Lists of all objects of a kind";
+    cache_fresh: "agentkourier_cache_fresh_timestamp_seconds", "gauge", ["kind"],
+        "When the objects of a kind were last known to be current, in seconds since 1970; 0 before that";
+    events_lost: "agentkourier_events_lost_total", "counter", [],
+        "Events that could not be sent";
     build: "agentkourier_build_info", "gauge", ["version"],
         "Always 1; the label is the version of this program";
 }
@@ -103,6 +136,17 @@ pub struct Metrics {
     problems: Gauge,
     read: Gauge,
     store_warnings: Counter,
+    writes: Family<ResultLabels, Counter>,
+    write_duration: Histogram,
+    waiting: Gauge,
+    put_backs: Counter,
+    fights: Counter,
+    leader: Gauge,
+    lease_renewed: Gauge,
+    watch_restarts: Family<KindLabels, Counter>,
+    watch_lists: Family<KindLabels, Counter>,
+    cache_fresh: Family<KindLabels, Gauge>,
+    events_lost: Counter,
     build: Family<BuildLabels, Gauge>,
 }
 
@@ -191,6 +235,44 @@ impl Metrics {
         }
     }
 
+    /// Something happened between the broker and the API server.
+    pub fn observe(&self, seen: Observation, now: Timestamp) {
+        let of = |kind: Kind| KindLabels { kind: kind.as_str() };
+        match seen {
+            Observation::Write { result, took } => {
+                self.writes.get_or_create(&ResultLabels { result: result.as_str() }).inc();
+                self.write_duration.observe(took.as_secs_f64());
+            }
+            Observation::PutBack => {
+                self.put_backs.inc();
+            }
+            Observation::Fight => {
+                self.fights.inc();
+            }
+            Observation::Waiting(number) => {
+                self.waiting.set(i64::try_from(number).unwrap_or(i64::MAX));
+            }
+            Observation::Leading(leads) => {
+                self.leader.set(i64::from(leads));
+            }
+            Observation::Renewed => {
+                self.lease_renewed.set(now.0);
+            }
+            Observation::WatchRestarted(kind) => {
+                self.watch_restarts.get_or_create(&of(kind)).inc();
+            }
+            Observation::Listed(kind) => {
+                self.watch_lists.get_or_create(&of(kind)).inc();
+            }
+            Observation::Fresh(kind) => {
+                self.cache_fresh.get_or_create(&of(kind)).set(now.0);
+            }
+            Observation::EventLost => {
+                self.events_lost.inc();
+            }
+        }
+    }
+
     fn blank() -> Self {
         Self {
             probe_duration: Family::new_with_constructor(|| Histogram::new(PROBE_BUCKETS)),
@@ -205,6 +287,17 @@ impl Metrics {
             problems: Gauge::default(),
             read: Gauge::default(),
             store_warnings: Counter::default(),
+            writes: Family::default(),
+            write_duration: Histogram::new(WRITE_BUCKETS),
+            waiting: Gauge::default(),
+            put_backs: Counter::default(),
+            fights: Counter::default(),
+            leader: Gauge::default(),
+            lease_renewed: Gauge::default(),
+            watch_restarts: Family::default(),
+            watch_lists: Family::default(),
+            cache_fresh: Family::default(),
+            events_lost: Counter::default(),
             build: Family::default(),
         }
     }
@@ -281,54 +374,6 @@ impl Probe {
             Self::Chat => "chat",
         }
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ProbeLabels {
-    probe: &'static str,
-    platform: String,
-    reason: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct InFlightLabels {
-    probe: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
-struct ConditionLabels {
-    r#type: &'static str,
-    status: &'static str,
-    reason: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct FaultLabels {
-    component: String,
-    kind: &'static str,
-    blame: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct StateLabels {
-    state: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ComponentLabels {
-    component: String,
-    platform: String,
-    digest: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RuleLabels {
-    rule: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct BuildLabels {
-    version: &'static str,
 }
 
 #[cfg(test)]
