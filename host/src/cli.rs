@@ -3,6 +3,7 @@
 //! Subcommands write what they found to standard output, and what went wrong to standard error. What they print is
 //! made by plain functions, so that a test can compare it.
 
+pub mod age;
 pub mod check;
 pub mod components;
 pub mod crds;
@@ -13,6 +14,7 @@ pub mod probe_test;
 pub mod run;
 pub mod status;
 pub mod table;
+pub mod why;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -42,6 +44,7 @@ enum Command {
     Run(run::Args),
     Check(check::Args),
     Status(status::Args),
+    Why(why::Args),
     /// Runs or tests one probe component by itself.
     #[command(subcommand)]
     Probe(probe::Command),
@@ -57,6 +60,7 @@ impl Command {
             Self::Check(args) => check::run(&args),
             Self::Crds(args) => crds::run(&args),
             Self::Status(args) => status::run(&args),
+            Self::Why(args) => why::run(&args),
             Self::Probe(command) => command.run(),
             Self::Explain(args) => explain::run(&args),
             Self::Components(args) => components::run(&args),

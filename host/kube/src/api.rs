@@ -76,8 +76,10 @@ pub struct Metadata {
 #[serde(rename_all = "camelCase")]
 pub struct BindingStatus {
     /// The conditions, in their fixed order.
+    #[serde(default)]
     pub conditions: Vec<ConditionStatus>,
     /// The generation of the Ready condition; -1 before there is one.
+    #[serde(default = "nothing_observed")]
     pub observed_generation: i64,
 }
 
@@ -89,7 +91,8 @@ pub struct ConditionStatus {
     pub last_transition_time: String,
     /// Why, in one line; empty when the status is True.
     pub message: String,
-    /// The generation that this describes.
+    /// The generation that this describes; 0 of a condition that somebody else wrote without one.
+    #[serde(default)]
     pub observed_generation: i64,
     /// Why, in one word.
     pub reason: String,
@@ -102,6 +105,10 @@ pub struct ConditionStatus {
 
 /// `status.observedGeneration` before anything was observed, as the CRD defaults it: tools built on kstatus then wait.
 pub const NOTHING_OBSERVED: i64 = -1;
+
+const fn nothing_observed() -> i64 {
+    NOTHING_OBSERVED
+}
 
 impl BindingList {
     /// The list of these Bindings.

@@ -47,17 +47,44 @@ impl ApiError {
     }
 }
 
-/// A client for the API server of `access`.
+/// An API server and the way to it.
+#[derive(Clone)]
+pub struct Server {
+    /// The way.
+    pub client: Client,
+    /// Its host, a name or an address.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// The namespace of the pod, or of the kubeconfig's context.
+    pub namespace: String,
+}
+
+/// The API server of `access`. Nothing is asked of it.
 ///
 /// # Errors
 ///
 /// When the kubeconfig, or the pod's service account, cannot be used.
-pub async fn client(access: &Access) -> Result<Client, ApiError> {
+pub async fn server(access: &Access) -> Result<Server, ApiError> {
     let mut config = config(access).await?;
     config.default_retry = false;
     config.connect_timeout = Some(CALL);
     config.read_timeout = None;
-    Client::try_from(config).map_err(|error| ApiError::Access(error.to_string()))
+    let (url, namespace) = (config.cluster_url.clone(), config.default_namespace.clone());
+    let https = url.scheme_str() != Some("http");
+    let host = url.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+    let port = url.port_u16().unwrap_or(if https { 443 } else { 80 });
+    let client = Client::try_from(config).map_err(|error| ApiError::Access(error.to_string()))?;
+    Ok(Server { client, host, port, namespace })
+}
+
+/// A client for the API server of `access`.
+///
+/// # Errors
+///
+/// As those of [`server`].
+pub async fn client(access: &Access) -> Result<Client, ApiError> {
+    Ok(server(access).await?.client)
 }
 
 async fn config(access: &Access) -> Result<Config, ApiError> {

@@ -9,6 +9,7 @@
 //! * [`revisions`]: the last good specs, beside their objects.
 //! * [`writer`]: the one way in which a status is written.
 //! * [`events`]: what people hear of it.
+//! * [`inquiry`]: what somebody asks about Bindings, once.
 //! * [`observe`]: what happened, for metrics.
 //!
 //! What is absent: acceptance, the prober, and what a status should say. Those are values that this crate is given.
@@ -16,6 +17,7 @@
 pub mod api;
 pub mod client;
 pub mod events;
+pub mod inquiry;
 pub mod lease;
 pub mod objects;
 pub mod observe;

@@ -36,7 +36,8 @@ pub struct Entry {
 
 impl Entry {
     /// As Ready spells it when the condition holds it back.
-    fn name(&self) -> String {
+    #[must_use]
+    pub fn name(&self) -> String {
         format!("{}:{}", self.condition, self.reason)
     }
 }

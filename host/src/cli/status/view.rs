@@ -6,7 +6,8 @@ use kourier_core::reason::{ConditionType, Status};
 use kourier_core::time::Timestamp;
 use serde_json::Value;
 
-use kourier_kube::api::{Binding, ConditionStatus, parse_rfc3339};
+use crate::cli::age::age_of;
+use kourier_kube::api::{Binding, ConditionStatus};
 
 /// Which columns are printed beside the page's.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +43,7 @@ impl Columns {
             of_ready(|ready| &ready.status),
             of_ready(|ready| &ready.reason),
             channel.to_owned(),
-            age(&binding.metadata.creation_timestamp, now),
+            age_of(&binding.metadata.creation_timestamp, now),
         ]);
         if self.message {
             cells.push(of_ready(|ready| &ready.message));
@@ -85,33 +86,6 @@ pub(super) fn changes(shown: &mut BTreeMap<(String, String), Binding>, found: Ve
 fn ready(binding: &Binding) -> Option<&ConditionStatus> {
     let conditions = &binding.status.as_ref()?.conditions;
     conditions.iter().find(|condition| condition.kind == ConditionType::Ready.as_str())
-}
-
-/// The age of an object as kubectl prints it: the two largest units that matter, fewer the older it is.
-fn age(created: &str, now: Timestamp) -> String {
-    parse_rfc3339(created).map_or_else(|| "<unknown>".to_owned(), |created| span(now.0 - created.0))
-}
-
-/// A span of seconds in kubectl's words.
-fn span(seconds: i64) -> String {
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    match seconds {
-        ..-1 => "<invalid>".to_owned(),
-        -1 => "0s".to_owned(),
-        0..120 => format!("{seconds}s"),
-        120..600 => two(minutes, 'm', seconds % 60, 's'),
-        600..10_800 => format!("{minutes}m"),
-        10_800..28_800 => two(hours, 'h', minutes % 60, 'm'),
-        28_800..172_800 => format!("{hours}h"),
-        172_800..691_200 => two(days, 'd', hours % 24, 'h'),
-        691_200..63_072_000 => format!("{days}d"),
-        63_072_000..252_288_000 => two(days / 365, 'y', days % 365, 'd'),
-        252_288_000.. => format!("{}y", days / 365),
-    }
-}
-
-fn two(large: i64, large_unit: char, small: i64, small_unit: char) -> String {
-    if small == 0 { format!("{large}{large_unit}") } else { format!("{large}{large_unit}{small}{small_unit}") }
 }
 
 #[cfg(test)]

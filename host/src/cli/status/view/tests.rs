@@ -57,40 +57,6 @@ fn a_binding_without_a_status_shows_empty_ready_and_reason() {
 }
 
 #[test]
-fn ages_are_written_as_kubectl_writes_them() {
-    const MINUTE: i64 = 60;
-    const HOUR: i64 = 60 * MINUTE;
-    const DAY: i64 = 24 * HOUR;
-    const YEAR: i64 = 365 * DAY;
-    let cases = [
-        (-2, "<invalid>"),
-        (-1, "0s"),
-        (0, "0s"),
-        (119, "119s"),
-        (2 * MINUTE, "2m"),
-        (4 * MINUTE + 5, "4m5s"),
-        (9 * MINUTE + 59, "9m59s"),
-        (10 * MINUTE + 30, "10m"),
-        (3 * HOUR - 1, "179m"),
-        (3 * HOUR, "3h"),
-        (3 * HOUR + 5 * MINUTE, "3h5m"),
-        (8 * HOUR + 5 * MINUTE, "8h"),
-        (2 * DAY - 1, "47h"),
-        (2 * DAY, "2d"),
-        (2 * DAY + 5 * HOUR, "2d5h"),
-        (8 * DAY + 5 * HOUR, "8d"),
-        (2 * YEAR - 1, "729d"),
-        (2 * YEAR, "2y"),
-        (2 * YEAR + 3 * DAY, "2y3d"),
-        (8 * YEAR + 3 * DAY, "8y"),
-    ];
-    for (seconds, expected) in cases {
-        assert_eq!(span(seconds), expected, "{seconds} s");
-    }
-    assert_eq!(age("never", NOW), "<unknown>");
-}
-
-#[test]
 fn an_edited_binding_is_not_ready_before_its_status_is_about_the_edit() {
     let mut edited = binding(("a", "b"), ("True", "OK"), "C1", "2026-11-29T20:00:00Z");
     assert!(is_ready(&edited));

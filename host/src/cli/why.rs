@@ -1,0 +1,59 @@
+//! `agent-kourier why`: what holds a Binding back, and what to do about it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use kourier_core::id::ObjectKey;
+use kourier_kube::client::{self, Access};
+use kourier_kube::inquiry;
+
+use crate::cli::{self, Failure, Outcome};
+use crate::clock;
+
+mod say;
+
+/// Says what holds a Binding back and what to do, from what the cluster tells. Exit code 1: it is not Ready.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The Binding, as NAMESPACE/NAME; NAME alone is in --namespace.
+    #[arg(value_name = "NAMESPACE/NAME")]
+    binding: String,
+    /// The namespace of a Binding that is given as NAME alone; the one of the kubeconfig when it is left out.
+    #[arg(short, long, value_name = "NS")]
+    namespace: Option<String>,
+    /// The kubeconfig; without it, KUBECONFIG, ~/.kube/config, or the pod's service account.
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// The context in the kubeconfig.
+    #[arg(long, value_name = "NAME")]
+    context: Option<String>,
+}
+
+/// Prints why.
+///
+/// # Errors
+///
+/// When the cluster cannot be asked, or has no such Binding.
+pub fn run(args: &Args) -> Outcome {
+    cli::block_on(async {
+        let access = Access { kubeconfig: args.kubeconfig.clone(), context: args.context.clone() };
+        let server = client::server(&access).await.map_err(Failure::input)?;
+        let key = key(args, &server.namespace).map_err(|what| Failure::input(anyhow!(what)))?;
+        let found = inquiry::inquire(&server.client, &key).await.map_err(Failure::input)?;
+        let Some(found) = found else { return Err(Failure::input(anyhow!("there is no Binding {key}"))) };
+        let said = say::say(&found, clock::now());
+        cli::print(&said.text)?;
+        Ok(if said.ready { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    })
+}
+
+fn key(args: &Args, usual: &str) -> Result<ObjectKey, String> {
+    let parts: Vec<&str> = args.binding.split('/').collect();
+    match (parts.as_slice(), &args.namespace) {
+        ([namespace, name], None) if !namespace.is_empty() && !name.is_empty() => Ok(ObjectKey::new(*namespace, *name)),
+        ([_, _], Some(_)) => Err("--namespace: the Binding has one already: write NAMESPACE/NAME, or NAME".to_owned()),
+        ([name], namespace) if !name.is_empty() => Ok(ObjectKey::new(namespace.as_deref().unwrap_or(usual), *name)),
+        _ => Err(format!("{:?} is no Binding: write NAMESPACE/NAME, or NAME", args.binding)),
+    }
+}
