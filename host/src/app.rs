@@ -1,58 +1,58 @@
 //! The only wiring: makes the parts, joins them, and stops them in order. There is no logic here.
 //!
-//! ```text
-//! source -> judge -> prober -> board -> admin, log
-//!             |                  ^
-//!             +------------------+
-//! ```
-//!
-//! Each arrow is a channel that holds the latest value alone.
+//! Parts are joined by channels that hold the latest value alone: [`files`] and [`cluster`] have the pictures.
+
+mod cluster;
+mod files;
 
 use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use futures::FutureExt;
 use kourier_core::accept::Rules;
 use kourier_core::pause::PausePolicy;
 use kourier_sandbox::{Connector, Sandbox};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::admin::Admin;
-use crate::components::{Components, Listing};
-use crate::config::Settings;
-use crate::judge::Judge;
+use crate::clock;
+use crate::components::Components;
+use crate::config::{ConfigSource, Settings};
 use crate::metrics::Metrics;
 use crate::prober::{Guests, Prober};
 use crate::pulse::Pulse;
 use crate::secrets::Secrets;
-use crate::source::files::Folder;
 use crate::store::Store;
-use crate::{board, clock};
 
-/// How long the parts may take to stop. The slowest saves the last good generations.
+/// How long the parts may take to stop. The slowest save the last good generations, and end the writes under way.
 const STOP: Duration = Duration::from_secs(10);
 
-/// Runs a broker until `stop` ends.
+/// The tasks of a broker: each yields its name when it ends.
+type Tasks = JoinSet<&'static str>;
+
+/// Runs a broker until `stop` ends, also when that is before it has started.
 ///
 /// # Errors
 ///
 /// When what every broker needs cannot be had, or a part of it dies.
 pub async fn run(settings: Settings, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
-    let listener = listen(&settings).await?;
-    let parts = Parts::new(settings).await?;
     let (shutdown, told) = watch::channel(false);
-    let (mut tasks, source) = start(parts, listener, &told).await;
+    let mut stop = pin!(stop);
+    let mut tasks = tokio::select! {
+        biased;
+        () = &mut stop => return Ok(()),
+        started = start(settings, &told) => started?,
+    };
     let died = tokio::select! {
         () = stop => None,
         died = tasks.join_next() => died,
     };
     shutdown.send_replace(true);
-    source.abort();
     if timeout(STOP, async { while tasks.join_next().await.is_some() {} }).await.is_err() {
         tracing::warn!("a part did not stop in time");
     }
@@ -60,6 +60,14 @@ pub async fn run(settings: Settings, stop: impl Future<Output = ()>) -> anyhow::
         None => Ok(()),
         Some(Ok(name)) => bail!("the {name} ended by itself"),
         Some(Err(error)) => Err(error).context("a part of the broker died"),
+    }
+}
+
+async fn start(settings: Settings, told: &watch::Receiver<bool>) -> anyhow::Result<Tasks> {
+    let listener = listen(&settings).await?;
+    match settings.config.source {
+        ConfigSource::Files => files::start(Parts::new(settings, Vec::new()).await?, listener, told).await,
+        ConfigSource::Crds => cluster::start(settings, listener, told).await,
     }
 }
 
@@ -72,75 +80,52 @@ async fn listen(settings: &Settings) -> anyhow::Result<TcpListener> {
     Ok(listener)
 }
 
-/// What is made once.
+/// What is made once, wherever the objects come from.
 struct Parts {
     settings: Settings,
     sandbox: Sandbox,
     components: Arc<Components>,
-    connector: Connector,
-    store: Arc<Store>,
+    connector: Arc<Connector>,
     metrics: Arc<Metrics>,
 }
 
 impl Parts {
-    async fn new(settings: Settings) -> anyhow::Result<Self> {
+    /// `api_server` is where the API server is, which no probe may reach.
+    async fn new(settings: Settings, api_server: Vec<SocketAddr>) -> anyhow::Result<Self> {
         let sandbox = Sandbox::new(settings.probe.clone())?;
-        let connector = Connector::new(settings.egress.clone(), settings.probe.body)?;
+        let mut egress = settings.egress.clone();
+        egress.api_server = api_server;
+        let connector = Arc::new(Connector::new(egress, settings.probe.body)?);
         let (loader, dir) = (sandbox.clone(), settings.components_dir.clone());
         let components = Arc::new(clock::blocking(move || Components::load(&loader, dir.as_deref())).await);
         components.report();
-        let path = settings.store_path.clone();
-        let store = Arc::new(clock::blocking(move || Store::open(&path)).await?);
         let metrics = Arc::new(Metrics::new(&components));
-        Ok(Self { settings, sandbox, components, connector, store, metrics })
+        Ok(Self { settings, sandbox, components, connector, metrics })
     }
 
-    fn rules(&self) -> Rules {
+    async fn store(&self) -> anyhow::Result<Arc<Store>> {
+        let path = self.settings.store_path.clone();
+        Ok(Arc::new(clock::blocking(move || Store::open(&path)).await?))
+    }
+
+    fn rules(&self, single_label_hosts: bool) -> Rules {
         let platforms = self.components.platforms();
-        Rules { broker: self.settings.broker.clone(), platforms, single_label_hosts: true }
+        Rules { broker: self.settings.broker.clone(), platforms, single_label_hosts }
     }
-}
 
-/// Starts every part. Each of the tasks yields its name when it ends; the source ends with its listeners.
-async fn start(
-    parts: Parts,
-    listener: TcpListener,
-    told: &watch::Receiver<bool>,
-) -> (JoinSet<&'static str>, JoinHandle<()>) {
-    let metrics = Arc::clone(&parts.metrics);
-    let (judging, probing, showing) = (Pulse::default(), Pulse::default(), Pulse::default());
-    let (send_judgements, judgements) = watch::channel(None);
-    let (send_accepted, accepted) = watch::channel(Arc::default());
-    let (send_results, results) = watch::channel(Arc::default());
-    let (send_boards, boards) = watch::channel(None);
-    let pulses = vec![("judge", judging.clone()), ("prober", probing.clone()), ("board", showing.clone())];
-    let components = Arc::new(Listing::of(&parts.components));
-    let admin = Admin { boards, metrics: Arc::clone(&metrics), components, pulses };
-    let judge =
-        Judge { rules: parts.rules(), store: Arc::clone(&parts.store), metrics: Arc::clone(&metrics), pulse: judging };
-
-    let mut tasks = JoinSet::new();
-    tasks.spawn(admin.serve(listener, end(told)).map(|()| "admin port"));
-    let folder = Folder::new(parts.settings.config.dir.clone(), Arc::clone(&parts.store));
-    let (readings, source) = folder.follow(parts.settings.config.interval).await;
-    tasks.spawn(judge.run(readings, send_judgements, send_accepted, end(told)).map(|()| "judge"));
-    tasks.spawn(board::run(judgements, results, send_boards, (metrics, showing), end(told)).map(|()| "board"));
-    tasks.spawn(prober(parts, probing).run(accepted, send_results, end(told)).map(|()| "prober"));
-    (tasks, source)
-}
-
-fn prober(parts: Parts, pulse: Pulse) -> Prober {
-    Prober {
-        sandbox: parts.sandbox,
-        guests: Guests::Apart,
-        components: parts.components,
-        secrets: Arc::new(Secrets::new(parts.settings.secrets_dir)),
-        transport: Arc::new(parts.connector),
-        request: parts.settings.probe.request,
-        cadence: parts.settings.prober,
-        pauses: PausePolicy::default(),
-        metrics: parts.metrics,
-        pulse,
+    fn prober(&self, secrets: Arc<Secrets>, pulse: Pulse) -> Prober {
+        Prober {
+            sandbox: self.sandbox.clone(),
+            guests: Guests::Apart,
+            components: Arc::clone(&self.components),
+            secrets,
+            transport: Arc::clone(&self.connector) as _,
+            request: self.settings.probe.request,
+            cadence: self.settings.prober.clone(),
+            pauses: PausePolicy::default(),
+            metrics: Arc::clone(&self.metrics),
+            pulse,
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The board: the latest status of each Binding, for everyone who looks.
 //!
-//! It folds acceptance and the prober's results into conditions and keeps their times. With the configuration in
-//! files there is no object that holds a status, so the board is where it stands.
+//! With the configuration in files there is no object that holds a status, so the board is where it stands: it folds
+//! acceptance and the prober's results into conditions and keeps their times. With custom resources it shows what
+//! stands in the objects.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -10,7 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kourier_core::condition::{Assessment, Condition, Results, advance, assess};
-use kourier_core::id::ObjectKey;
+use kourier_core::id::{Kind, ObjectKey};
+use kourier_core::plan::Case;
 use kourier_core::reason::{ConditionType, Status};
 use kourier_core::snapshot::Meta;
 use kourier_core::time::Timestamp;
@@ -22,6 +24,7 @@ use crate::judge::Judgement;
 use crate::metrics::Metrics;
 use crate::pulse::Pulse;
 use kourier_kube::api::{Binding, BindingList};
+use kourier_kube::view::View;
 
 /// The loop's pulse when nothing wakes it.
 const LOOK: Duration = Duration::from_secs(1);
@@ -73,6 +76,19 @@ impl Board {
             let conditions = assessment.as_ref().map(|assessment| advance(standing, assessment, now));
             let written = reading.written.get(key).cloned().unwrap_or_default();
             (key.clone(), Row { meta, written, assessment, conditions: conditions.unwrap_or_default() })
+        });
+        Self { rows: rows.collect() }
+    }
+
+    /// What stands in the objects of a cluster. `cases` are those that this replica leads.
+    #[must_use]
+    pub fn of_view(view: &View, cases: &BTreeMap<ObjectKey, Case>) -> Self {
+        let rows = view.objects.iter().filter(|((kind, _), _)| *kind == Kind::Binding).map(|((_, key), stored)| {
+            let mut conditions = stored.standing.conditions.clone();
+            conditions.sort_by_key(|condition| condition.kind);
+            let assessment = cases.get(key).map(|case| case.assessment.clone());
+            let (meta, written) = (stored.meta.clone(), stored.spec.clone());
+            (key.clone(), Row { meta, written, assessment, conditions })
         });
         Self { rows: rows.collect() }
     }
@@ -133,6 +149,39 @@ pub async fn run(
         let before = Arc::clone(&board);
         let next = clock::blocking(move || Arc::new(before.next(&judgement, &found, clock::now()))).await;
         report(&board, &next, &metrics);
+        boards.send_replace(Some(Arc::clone(&next)));
+        board = next;
+    }
+}
+
+/// Keeps the board of a cluster until `shutdown` ends. `cases` are those that this replica leads; none while it does
+/// not. `boards` is none before the objects were first read.
+pub async fn run_beside_cluster(
+    mut views: watch::Receiver<Option<Arc<View>>>,
+    cases: impl Fn() -> Option<Arc<BTreeMap<ObjectKey, Case>>>,
+    boards: watch::Sender<Option<Arc<Board>>>,
+    (metrics, pulse): (Arc<Metrics>, Pulse),
+    shutdown: impl Future<Output = ()>,
+) {
+    let mut shutdown = pin!(shutdown);
+    let mut board = Arc::new(Board::default());
+    loop {
+        pulse.beat();
+        tokio::select! {
+            biased;
+            () = &mut shutdown => return,
+            changed = views.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(LOOK) => {}
+        }
+        let Some(view) = views.borrow_and_update().clone() else { continue };
+        let led = cases();
+        let leads = led.is_some();
+        let next = clock::blocking(move || Arc::new(Board::of_view(&view, &led.unwrap_or_default()))).await;
+        if leads {
+            report(&board, &next, &metrics);
+        } else {
+            metrics.count_conditions([]);
+        }
         boards.send_replace(Some(Arc::clone(&next)));
         board = next;
     }

@@ -11,11 +11,13 @@ pub mod components;
 pub mod config;
 pub mod crd;
 pub mod judge;
+pub mod leader;
 pub mod metrics;
 pub mod prober;
 pub mod pulse;
 pub mod secrets;
 pub mod source;
+pub mod statuses;
 pub mod store;
 pub mod telemetry;
 

@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+/// A time that never comes.
+const RESTS: u64 = u64::MAX;
+
 /// The pulse of one loop, shared between the loop and those who look at it. A new one has just beaten.
 #[derive(Clone, Debug)]
 pub struct Pulse {
@@ -24,7 +27,12 @@ impl Pulse {
         self.last.store(millis, Ordering::Relaxed);
     }
 
-    /// How long ago the loop turned.
+    /// The loop has nothing to do until it beats again: no age is too old for it.
+    pub fn rest(&self) {
+        self.last.store(RESTS, Ordering::Relaxed);
+    }
+
+    /// How long ago the loop turned; zero while it rests.
     #[must_use]
     pub fn age(&self) -> Duration {
         self.origin.elapsed().saturating_sub(Duration::from_millis(self.last.load(Ordering::Relaxed)))

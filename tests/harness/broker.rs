@@ -105,6 +105,24 @@ impl Setup {
         self.write("settings.yaml", text.as_bytes());
     }
 
+    /// Writes the settings of a replica of a broker on a cluster. `more` comes last: it must not repeat a key.
+    pub fn cluster_settings(&self, broker: &str, namespace: &str, kubeconfig: &Path, more: &str) {
+        let text = format!(
+            "broker: {broker}\nconfig: {{source: crds}}\nstore: kubernetes\nkubernetes: {{kubeconfig: {}}}\n\
+             components: {{dir: {}}}\nadmin: {{listen: \"127.0.0.1:0\"}}\nlog: {{format: json}}\n\
+             egress: {{allowLoopback: true}}\n{more}\n",
+            kubeconfig.display(),
+            self.path("components").display(),
+        );
+        // The namespace of the Lease: a key of the section that `more` may have.
+        let text = if text.contains("lease: {") {
+            text.replace("lease: {", &format!("lease: {{namespace: {namespace}, "))
+        } else {
+            format!("{text}lease: {{namespace: {namespace}}}\n")
+        };
+        self.write("settings.yaml", text.as_bytes());
+    }
+
     /// Writes a manifest's file, at once: as a whole or not at all.
     pub fn manifest(&self, name: &str, text: &str) {
         self.write("manifest.new", text.as_bytes());

@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod broker;
+pub mod cluster;
 pub mod guests;
 pub mod peer;
 pub mod slack;

@@ -6,6 +6,7 @@ mod broker;
 mod cli;
 mod components;
 mod imports;
+mod kubernetes;
 mod live_agents;
 mod prober;
 mod sandbox;

@@ -1,0 +1,166 @@
+//! What a leader does, one term after another.
+//!
+//! A prober lives as long as a term. When it ends, what was found is forgotten: the next term, here or elsewhere, begins
+//! at Pending, and at what stands.
+//!
+//! What is absent: the election ([`kourier_kube::lease`]), and any opinion on what is written.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kourier_core::accept::Accepted;
+use kourier_kube::lease::{Claim, Elections};
+use kourier_kube::writer::Writer;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+use crate::prober::{Found, Prober};
+use crate::pulse::Pulse;
+use crate::secrets::Secrets;
+use crate::statuses::Statuses;
+
+/// Whether this replica leads.
+#[derive(Clone)]
+pub enum Leadership {
+    /// It is the only replica.
+    Alone,
+    /// As long as a claim lasts.
+    Elected(watch::Receiver<Option<Claim>>),
+}
+
+impl Leadership {
+    /// For how long this replica leads from now on, unless the claim is renewed; none while it does not lead.
+    #[must_use]
+    pub fn left(&self) -> Option<Duration> {
+        match self {
+            Self::Alone => Some(Duration::MAX),
+            Self::Elected(claims) => {
+                let left = (*claims.borrow())?.left(Instant::now());
+                (!left.is_zero()).then_some(left)
+            }
+        }
+    }
+
+    /// Ends when this replica leads.
+    async fn begins(&mut self) {
+        while self.left().is_none() {
+            self.changes().await;
+        }
+    }
+
+    /// Ends when it does not lead any more.
+    async fn ends(&mut self) {
+        while let Some(left) = self.left() {
+            match Instant::now().checked_add(left) {
+                Some(until) => tokio::select! {
+                    () = self.changes() => {}
+                    () = sleep_until(until) => {}
+                },
+                None => self.changes().await,
+            }
+        }
+    }
+
+    async fn changes(&mut self) {
+        let over = match self {
+            Self::Alone => true,
+            Self::Elected(claims) => claims.changed().await.is_err(),
+        };
+        if over {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// What a leader works with.
+pub struct Leader {
+    /// Whether this replica leads.
+    pub leadership: Leadership,
+    /// The election, to be left at the end; none when this replica is the only one.
+    pub elections: Option<Elections>,
+    /// The prober of a term.
+    pub prober: Box<dyn Fn() -> Prober + Send + Sync>,
+    /// At rest between terms.
+    pub pulse: Pulse,
+    /// Writes as long as this replica leads.
+    pub writer: Writer,
+    /// What is to be written.
+    pub statuses: Statuses,
+    /// What the prober probes.
+    pub accepted: watch::Receiver<Arc<Accepted>>,
+    /// What it found.
+    pub results: watch::Sender<Found>,
+    /// The Secrets, of which none is wanted between terms.
+    pub secrets: Arc<Secrets>,
+}
+
+impl Leader {
+    /// Leads whenever this replica is elected, until `shutdown` ends. The Lease is released after the last write.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let (end, told) = watch::channel(false);
+        let Self { leadership, elections, prober, pulse, writer, statuses, accepted, results, secrets } = self;
+        let leads = leadership.clone();
+        let writes = writer.run(statuses, move || leads.left(), ended(&told));
+        let probes = Terms { leadership, prober, pulse, accepted, results, secrets }.run(ended(&told));
+        let mut work = pin!(async { tokio::join!(writes, probes) });
+        tokio::select! {
+            biased;
+            () = shutdown => {}
+            _ = &mut work => {}
+        }
+        end.send_replace(true);
+        work.await;
+        if let Some(elections) = elections {
+            elections.release().await;
+        }
+    }
+}
+
+/// The prober, one term after another.
+struct Terms {
+    leadership: Leadership,
+    prober: Box<dyn Fn() -> Prober + Send + Sync>,
+    pulse: Pulse,
+    accepted: watch::Receiver<Arc<Accepted>>,
+    results: watch::Sender<Found>,
+    secrets: Arc<Secrets>,
+}
+
+impl Terms {
+    async fn run(mut self, shutdown: impl Future<Output = ()>) {
+        let mut shutdown = pin!(shutdown);
+        loop {
+            self.pulse.rest();
+            tokio::select! {
+                biased;
+                () = &mut shutdown => return,
+                () = self.leadership.begins() => tracing::info!("this replica leads"),
+            }
+            let prober = (self.prober)().run(self.accepted.clone(), self.results.clone(), std::future::pending());
+            let over = tokio::select! {
+                biased;
+                () = &mut shutdown => true,
+                () = self.leadership.ends() => false,
+                // Nobody accepts any more.
+                () = prober => true,
+            };
+            self.results.send_replace(Found::default());
+            self.secrets.want(&BTreeSet::new());
+            if over {
+                return;
+            }
+            tracing::warn!("this replica does not lead any more");
+        }
+    }
+}
+
+fn ended(told: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> {
+    let mut told = told.clone();
+    async move {
+        // An error means that it is over as well.
+        let _ = told.wait_for(|told| *told).await;
+    }
+}

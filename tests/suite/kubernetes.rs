@@ -1,0 +1,9 @@
+//! The whole program on a real API server: what it writes into statuses, when, and who of several replicas does.
+//!
+//! The rhythm is quick where a test is not about it: see [`suite::cluster::QUICK`].
+
+mod edits;
+mod foreign;
+mod leaders;
+mod rhythm;
+mod written;

@@ -1,0 +1,95 @@
+//! Who of several replicas writes, and what a change of the leader does to a status: nothing.
+
+use std::time::{Duration, Instant};
+
+use suite::broker::Broker;
+use suite::cluster::{QUICK, World, condition_of};
+
+fn leads(broker: &Broker) -> bool {
+    let (_, metrics) = broker.get("/metrics").unwrap_or_default();
+    metrics.lines().any(|line| line == "agentkourier_leader 1")
+}
+
+/// Two replicas, the one that leads first.
+fn pair(world: &World) -> (suite::broker::Setup, suite::broker::Setup, Broker, Broker) {
+    let (first, second) = (world.replica(&world.admin(), QUICK), world.replica(&world.admin(), QUICK));
+    let mut leader = first.start();
+    leader.wait("the first leads", |broker| leads(broker).then_some(()));
+    let mut standby = second.start();
+    standby
+        .wait("the standby has read the objects", |broker| broker.get("/ready").filter(|(status, _)| *status == 200));
+    (first, second, leader, standby)
+}
+
+#[test]
+fn only_the_leader_writes_and_a_killed_one_is_followed_within_the_lease_and_two_seconds() {
+    let test = "only_the_leader_writes_and_a_killed_one_is_followed_within_the_lease_and_two_seconds";
+    let Some(world) = World::or_skip(test) else { return };
+    world.binding("chat", "agents", "C1");
+    let (_first, _second, leader, mut standby) = pair(&world);
+    world.wait_for_reason("chat", "OK");
+    assert!(!leads(&standby));
+    let before = world.get("chat");
+    drop(leader); // SIGKILL.
+    let killed = Instant::now();
+    standby.wait("the standby leads", |broker| leads(broker).then_some(()));
+    // The lease is 4 s here. Where the machine is busy, so is the test's own look.
+    assert!(killed.elapsed() < Duration::from_secs(4 + 2), "it took {:?}", killed.elapsed());
+    world.binding("more", "agents", "C2");
+    world.wait_for_reason("more", "OK");
+    assert_eq!(world.get("chat")["status"], before["status"], "no good status was replaced");
+    assert_eq!(world.get("chat")["metadata"]["resourceVersion"], before["metadata"]["resourceVersion"]);
+}
+
+#[test]
+fn a_leader_that_is_told_to_stop_is_followed_within_a_second() {
+    let Some(world) = World::or_skip("a_leader_that_is_told_to_stop_is_followed_within_a_second") else { return };
+    world.binding("chat", "agents", "C1");
+    let (_first, _second, leader, mut standby) = pair(&world);
+    world.wait_for_reason("chat", "OK");
+    assert!(leader.terminate().success());
+    let ended = Instant::now();
+    standby.wait("the standby leads", |broker| leads(broker).then_some(()));
+    assert!(ended.elapsed() < Duration::from_secs(1), "it took {:?}", ended.elapsed());
+}
+
+#[test]
+fn a_new_leader_knows_the_last_good_generation_that_a_former_one_served() {
+    let test = "a_new_leader_knows_the_last_good_generation_that_a_former_one_served";
+    let Some(world) = World::or_skip(test) else { return };
+    world.binding("chat", "agents", "C1");
+    let (_first, second, leader, standby) = pair(&world);
+    world.wait_for_reason("chat", "OK");
+    world.wait("the last good spec is kept", || {
+        (!world.kubectl(&["get", "controllerrevisions", "--output=name"]).is_empty()).then_some(())
+    });
+    drop(standby);
+    world.binding("chat", "agents", "#general");
+    world.wait_for_reason("chat", "Accepted:InvalidSpec");
+    drop(leader);
+    // It has never seen generation 1 itself.
+    let mut successor = second.start();
+    successor.wait("it leads", |broker| leads(broker).then_some(()));
+    let binding = world.get("chat");
+    assert_eq!(condition_of(&binding, "BackendReachable")["observedGeneration"], 1);
+    world.slack.kick("C1", suite::cluster::BOT);
+    let channel = world.wait("it probes what generation 1 says", || {
+        let channel = world.condition("chat", "ChannelJoined");
+        (channel["reason"] == "NotInChannel").then_some(channel)
+    });
+    assert_eq!(channel["observedGeneration"], 1);
+}
+
+#[test]
+fn with_sqlite_there_is_no_election_and_the_one_replica_writes() {
+    let Some(world) = World::or_skip("with_sqlite_there_is_no_election_and_the_one_replica_writes") else { return };
+    world.binding("chat", "agents", "C1");
+    let replica = world.replica(&world.admin(), QUICK);
+    let settings = std::fs::read_to_string(replica.path("settings.yaml")).unwrap();
+    let file = replica.path("store.db").display().to_string();
+    let sqlite = settings.replace("store: kubernetes", &format!("store: sqlite\nstorePath: {file}"));
+    std::fs::write(replica.path("settings.yaml"), sqlite).unwrap();
+    let _broker = replica.start();
+    world.wait_for_reason("chat", "OK");
+    assert_eq!(world.kubectl(&["get", "leases", "--output=name"]), "");
+}
