@@ -13,8 +13,6 @@ enum Proof<'a> {
     Test { package: &'a str, path: &'a str },
     /// A recorded case of a probe, by its sentence.
     Case { probe: &'a str, sentence: &'a str },
-    /// An API server.
-    Cluster,
     /// Nothing, so far.
     Gap,
 }
@@ -58,10 +56,8 @@ fn statements(list: &str) -> Vec<Statement<'_>> {
 }
 
 fn read(proof: &str) -> Option<Proof<'_>> {
-    match proof {
-        "needs a cluster" => return Some(Proof::Cluster),
-        "not shown yet" => return Some(Proof::Gap),
-        _ => {}
+    if proof == "not shown yet" {
+        return Some(Proof::Gap);
     }
     let (package, path) = proof.strip_prefix('`')?.strip_suffix('`')?.split_once(' ')?;
     match path.strip_prefix("case: ") {
@@ -73,7 +69,7 @@ fn read(proof: &str) -> Option<Proof<'_>> {
 /// What is missing of a proof, if anything.
 fn missing(proof: &Proof<'_>) -> Option<String> {
     match proof {
-        Proof::Cluster | Proof::Gap => None,
+        Proof::Gap => None,
         Proof::Test { package, path } => {
             let Some(sources) = sources(package) else { return Some(format!("no package {package}")) };
             (!has_test(&sources, path)).then(|| format!("no test {path} in {}", sources.display()))
@@ -162,5 +158,4 @@ fn a_test_is_found_where_it_is_and_nowhere_else() {
     assert!(missing(&Proof::Test { package: "nobody", path: "a" }).is_some());
     assert!(missing(&Proof::Case { probe: "slack", sentence: "A case that nobody wrote" }).is_some());
     assert_eq!(read("TODO"), None);
-    assert_eq!(read("needs a cluster"), Some(Proof::Cluster));
 }

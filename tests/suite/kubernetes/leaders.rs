@@ -93,3 +93,17 @@ fn with_sqlite_there_is_no_election_and_the_one_replica_writes() {
     world.wait_for_reason("chat", "OK");
     assert_eq!(world.kubectl(&["get", "leases", "--output=name"]), "");
 }
+
+#[test]
+fn without_a_leader_a_status_stays_as_it_was() {
+    let Some(world) = World::or_skip("without_a_leader_a_status_stays_as_it_was") else { return };
+    world.binding("chat", "agents", "C1");
+    let replica = world.replica(&world.admin(), QUICK);
+    let broker = replica.start();
+    world.wait_for_reason("chat", "OK");
+    let before = world.get("chat")["status"].clone();
+    assert!(broker.terminate().success());
+    world.binding("chat", "nowhere", "C1");
+    assert_eq!(world.get("chat")["status"], before);
+    assert_eq!(world.get("chat")["metadata"]["generation"], 2);
+}

@@ -111,3 +111,21 @@ fn no_two_writes_of_a_binding_are_within_the_gap_of_the_first() {
         assert!(gap > Duration::from_millis(1800), "{gap:?} between {pair:?}");
     }
 }
+
+#[test]
+fn an_edit_is_accepted_within_20_seconds_by_the_usual_rhythm() {
+    let Some(world) = World::or_skip("an_edit_is_accepted_within_20_seconds_by_the_usual_rhythm") else { return };
+    world.binding("chat", "nowhere", "C1");
+    let replica = world.replica(&world.admin(), "");
+    let _broker = replica.start();
+    // Right after a write, the next one has the whole gap to wait.
+    world.wait_for_reason("chat", "Accepted:BackendNotFound");
+    world.binding("chat", "agents", "C1");
+    let edited = Instant::now();
+    world.wait("the edit is accepted", || {
+        (world.condition("chat", "Accepted")["observedGeneration"] == 2).then_some(())
+    });
+    let took = edited.elapsed();
+    assert!(took < Duration::from_secs(20), "{took:?}");
+    assert!(took > Duration::from_secs(5), "{took:?}: the gap was not kept, or the first write was not seen in time");
+}

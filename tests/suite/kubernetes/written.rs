@@ -162,3 +162,33 @@ fn a_broker_without_a_right_says_so_and_serves_the_rest() {
         broker.lines().into_iter().find(|line| line.to_string().contains("may not read it"))
     });
 }
+
+#[test]
+fn the_route_of_files_writes_no_status_and_leaves_the_one_that_stands() {
+    let test = "the_route_of_files_writes_no_status_and_leaves_the_one_that_stands";
+    let Some(world) = World::or_skip(test) else { return };
+    world.binding("chat", "agents", "C1");
+    let replica = world.replica(&world.admin(), QUICK);
+    let broker = replica.start();
+    world.wait_for_reason("chat", "OK");
+    assert!(broker.terminate().success());
+    let before = world.get("chat");
+    // The same objects as files, of which one says that it does not work, and the same way to the cluster.
+    let files = suite::broker::Setup::new();
+    files.settings(&format!("{QUICK}kubernetes: {{kubeconfig: {}}}", world.admin().display()));
+    let all = world.kubectl(&["get", "akbackend,akconnection,akbinding", "--output=json"]);
+    let mut all: Value = serde_json::from_str(&all).unwrap();
+    for object in all["items"].as_array_mut().unwrap() {
+        object.as_object_mut().unwrap().remove("status");
+        object["spec"]["chat"]["channel"] = match &object["spec"]["chat"]["channel"] {
+            Value::Null => continue,
+            _ => json!("#general"),
+        };
+    }
+    files.manifest("all.json", &all.to_string());
+    let mut broker = files.start();
+    broker.wait("the file is refused", |broker| {
+        broker.ready(&world.namespace, "chat").filter(|ready| ready["reason"] == "Accepted:InvalidSpec")
+    });
+    assert_eq!(world.get("chat"), before);
+}
