@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use kourier_core::accept::Accepted;
 use kourier_core::condition::Results;
@@ -20,12 +20,13 @@ use kourier_core::id::ObjectKey;
 use kourier_core::outcome::Fault;
 use kourier_core::pause::{PausePolicy, Pauses};
 use kourier_core::schedule::{Cadence, Check, Job, Schedule, Step};
-use kourier_core::time::{Moment, Timestamp};
+use kourier_core::time::Moment;
 use kourier_sandbox::{Pass, Sandbox, Transport};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
+use crate::clock;
 use crate::components::{Components, Loaded};
 use crate::metrics::Metrics;
 use crate::pulse::Pulse;
@@ -37,6 +38,9 @@ mod report;
 
 use probe::{Ended, Told};
 use report::Report;
+
+/// How long a look waits for Secrets that are read for the first time. 1 s: a read takes milliseconds.
+const READ: Duration = Duration::from_secs(1);
 
 /// What the probes of every listed Binding ended with, as last published. Empty before the prober's first look.
 pub type Found = Arc<BTreeMap<ObjectKey, Results>>;
@@ -165,6 +169,8 @@ impl Turning {
     }
 
     async fn look(&mut self) {
+        // What is wanted since a moment ago is read in a moment: a Binding is not left out of a pass for it.
+        let _ = timeout(READ, self.prober.secrets.read()).await;
         let (accepted, secrets) = (self.accepted.borrow().clone(), Arc::clone(&self.prober.secrets));
         let served = tokio::task::spawn_blocking(move || peer::served(&accepted, &secrets)).await;
         match served {
@@ -262,7 +268,7 @@ impl Turning {
             return;
         }
         if let Some(pass) = self.pass.take() {
-            self.prober.metrics.pass_ended(pass.start.elapsed(), civil_now());
+            self.prober.metrics.pass_ended(pass.start.elapsed(), clock::now());
         }
     }
 
@@ -281,11 +287,6 @@ impl Turning {
     fn now(&self) -> Moment {
         Moment::after_origin(self.origin.elapsed())
     }
-}
-
-fn civil_now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

@@ -133,6 +133,14 @@ impl Secrets {
         }
     }
 
+    /// Ends when something is known of each Secret that is wanted.
+    pub async fn read(&self) {
+        match &self.place {
+            Place::Folder(_) => {}
+            Place::Cluster(cache) => cache.read().await,
+        }
+    }
+
     /// The credential that `reference` names in `namespace`. It blocks on the disk.
     ///
     /// # Errors

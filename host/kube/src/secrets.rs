@@ -147,6 +147,16 @@ impl SecretCache {
         self.shared.slots().by_place.get(&(namespace.to_owned(), name.to_owned()))?.found.clone()
     }
 
+    /// Ends when something is known of each Secret that is wanted.
+    pub async fn read(&self) {
+        let mut changes = self.changes();
+        while self.shared.slots().by_place.values().any(|slot| slot.found.is_none()) {
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     /// Marked as changed whenever what is known of a Secret changes.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<()> {

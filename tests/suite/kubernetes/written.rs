@@ -175,7 +175,8 @@ fn the_route_of_files_writes_no_status_and_leaves_the_one_that_stands() {
     let before = world.get("chat");
     // The same objects as files, of which one says that it does not work, and the same way to the cluster.
     let files = suite::broker::Setup::new();
-    files.settings(&format!("{QUICK}kubernetes: {{kubeconfig: {}}}", world.admin().display()));
+    let more = format!("{QUICK}broker: {}\nkubernetes: {{kubeconfig: {}}}", world.broker, world.admin().display());
+    files.settings(&more);
     let all = world.kubectl(&["get", "akbackend,akconnection,akbinding", "--output=json"]);
     let mut all: Value = serde_json::from_str(&all).unwrap();
     for object in all["items"].as_array_mut().unwrap() {
