@@ -1,4 +1,4 @@
-//! What the chart says of alerts, values and kinds, compared with what the program and its documentation say.
+//! What the chart says of metrics, alerts, settings and kinds, compared with what the program and its documentation say.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,6 +7,17 @@ use kourier_test_cluster::or_skip;
 use serde_json::Value;
 
 use crate::chart::{folder, objects, only, read, repository, yaml};
+
+/// Settings that the chart decides, so that its values may not.
+const CHART_OWNED: [&str; 7] = [
+    "admin.listen",
+    "components.dir",
+    "config.dir",
+    "kubernetes.kubeconfig",
+    "lease.namespace",
+    "secrets.dir",
+    "storePath",
+];
 
 const ALERTS: &str = "prometheusRule: {enabled: true, runbook: 'https://wiki.example/alerts'}";
 
@@ -29,6 +40,30 @@ fn the_chart_has_the_generated_crds() {
             "{} of the chart is not the generated one: run this test with UPDATE_COMMITTED=1",
             name.display()
         );
+    }
+}
+
+/// The metrics that a text names, without the endings of a histogram's series.
+fn metrics(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("agentkourier_")).map(metric).collect()
+}
+
+/// The metric that a series is of.
+fn metric(series: &str) -> &str {
+    ["_bucket", "_count", "_sum"].iter().find_map(|end| series.strip_suffix(end)).unwrap_or(series)
+}
+
+#[test]
+fn each_metric_of_the_alerts_and_the_dashboard_is_documented() {
+    let pages = read("docs/metrics.md");
+    let documented: BTreeSet<&str> = metrics(&pages);
+    for file in ["templates/prometheusrule.yaml", "files/dashboard.json"] {
+        let text = fs::read_to_string(folder().join(file)).unwrap();
+        let named = metrics(&text);
+        assert!(named.len() > 5, "{file} names hardly any metric");
+        let unknown: Vec<_> = named.difference(&documented).collect();
+        assert!(unknown.is_empty(), "{file} names metrics that docs/metrics.md does not: {unknown:?}");
     }
 }
 
@@ -97,6 +132,38 @@ fn a_pass_is_old_after_two_of_the_intervals_that_are_set() {
     let rules = only(&objects, "PrometheusRule")["spec"]["groups"][0]["rules"].as_array().unwrap();
     let rule = rules.iter().find(|rule| rule["alert"] == "AgentKourierPassOld").unwrap();
     assert!(rule["expr"].as_str().unwrap().contains(" > 180 "), "{}", rule["expr"]);
+}
+
+/// The keys of the table in docs/limits.md.
+fn settings() -> BTreeSet<String> {
+    let page = read("docs/limits.md");
+    let table = page.split("## Fixed").next().unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.map(|row| row.split('`').next().unwrap().to_owned()).collect()
+}
+
+/// The keys below a schema of settings, with dots.
+fn keys(schema: &Value, path: &str, found: &mut BTreeSet<String>) {
+    for (key, schema) in schema["properties"].as_object().into_iter().flatten() {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        if schema["properties"].is_object() {
+            keys(schema, &path, found);
+        } else {
+            found.insert(path);
+        }
+    }
+}
+
+#[test]
+fn the_values_take_each_setting_of_the_program_that_is_not_the_charts_own() {
+    let schema: Value = serde_json::from_str(&read("deploy/chart/agent-kourier/values.schema.json")).unwrap();
+    let mut taken = BTreeSet::new();
+    keys(&schema["properties"]["settings"], "", &mut taken);
+    let known = settings();
+    assert!(known.len() > 30, "docs/limits.md has no table of settings");
+    let owned = CHART_OWNED.iter().map(|key| (*key).to_owned()).collect();
+    let wanted: BTreeSet<_> = known.difference(&owned).cloned().collect();
+    assert_eq!(taken, wanted, "left: the settings of values.schema.json; right: those of docs/limits.md");
 }
 
 #[test]
