@@ -12,7 +12,7 @@ use kourier_core::id::Kind;
 use kourier_core::outcome::Fault;
 use kourier_core::reason::{AcceptedReason, BackendReason, ChannelReason, ConditionType, ReadyReason, Status};
 use kourier_core::time::Timestamp;
-use kourier_kube::observe::Observation;
+use kourier_kube::observe::{Observation, WriteResult};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -158,6 +158,14 @@ impl Metrics {
         metrics.build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
         for probe in [Probe::Agent, Probe::Chat] {
             metrics.in_flight.get_or_create(&InFlightLabels { probe: probe.as_str() }).set(0);
+        }
+        for result in WriteResult::ALL {
+            drop(metrics.writes.get_or_create(&ResultLabels { result: result.as_str() }));
+        }
+        for kind in Kind::ALL.map(|kind| KindLabels { kind: kind.as_str() }) {
+            drop(metrics.watch_restarts.get_or_create(&kind));
+            drop(metrics.watch_lists.get_or_create(&kind));
+            metrics.cache_fresh.get_or_create(&kind).set(0);
         }
         metrics.list_components(components);
         metrics.count_conditions([]);

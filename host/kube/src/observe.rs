@@ -51,6 +51,9 @@ pub enum WriteResult {
 }
 
 impl WriteResult {
+    /// Every result.
+    pub const ALL: [Self; 5] = [Self::Changed, Self::Unchanged, Self::Stale, Self::Timeout, Self::Error];
+
     /// The result as a metric's label has it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -23,7 +23,7 @@ use kourier_kube::client::{self, Server};
 use kourier_kube::events::Events;
 use kourier_kube::lease::{self, Candidacy, Elections, lease_name};
 use kourier_kube::objects::{Objects, Refresh, Rhythm};
-use kourier_kube::observe::Observer;
+use kourier_kube::observe::{Observation, Observer};
 use kourier_kube::revisions::Revisions;
 use kourier_kube::secrets::{SecretCache, SecretRhythm};
 use kourier_kube::view::View;
@@ -147,7 +147,10 @@ fn elect(
     observer: &Observer,
 ) -> anyhow::Result<(Leadership, Option<Elections>)> {
     match settings.store {
-        StoreKind::Sqlite => Ok((Leadership::Alone, None)),
+        StoreKind::Sqlite => {
+            observer(Observation::Leading(true));
+            Ok((Leadership::Alone, None))
+        }
         StoreKind::Kubernetes => {
             let namespace = settings.lease_namespace.as_ref().unwrap_or(&server.namespace);
             let candidacy = Candidacy {

@@ -343,6 +343,13 @@ pub static SETTINGS: &[Setting] = &[
         SECOND * 10,
         "From the start of one write to the next, of any Binding: a change that concerns all of them is no burst."
     ),
+    duration!(
+        "writer.patience",
+        writer.patience,
+        SECOND,
+        HOUR,
+        "For how long the watch may not show what a write told of, before the object is read: the watch may have lost it."
+    ),
     Setting {
         key: "events.enabled",
         unit: "boolean",

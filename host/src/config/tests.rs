@@ -68,7 +68,7 @@ metrics: true
             "line 7: admin.listen: is a number: write a string, in quotes if need be",
             "line 7: admin.port: is no setting: known are listen",
             "line 8: metrics: is no setting: known are broker, config, secrets, store, storePath, components, admin, \
-             egress, prober, probe, log",
+             egress, prober, kubernetes, lease, writer, events, probe, log",
         ],
     );
 }
@@ -80,8 +80,15 @@ fn each_kind_of_value_says_what_would_be_right() {
         ("a: [", "line 1: unclosed bracket '['"),
         ("{}\n---\nbroker: b", "has more than one document: write one"),
         ("broker: a\nbroker: b", "line 2: broker: stands twice, first in line 1: keep one"),
-        ("config: {source: crds}", "line 1: config.source: is not known: write files"),
-        ("store: memory", "line 1: store: is not known: write sqlite"),
+        ("config: {source: etcd}", "line 1: config.source: is not known: write files or crds"),
+        ("store: kubernetes", "store: kubernetes goes with config.source: crds; write sqlite"),
+        (
+            "lease: {renewDeadline: 14s}",
+            "lease: renewDeadline: with a call of 3s and 250ms to spare, 14s does not end before \
+         duration, which is 15s",
+        ),
+        ("writer: {gap: 1h}", "writer.cap: is shorter than writer.gap: write a longer one"),
+        ("store: memory", "line 1: store: is not known: write sqlite or kubernetes"),
         ("storePath: ''", "line 1: storePath: is empty: write a path"),
         (
             "config: {interval: 1h}",

@@ -17,6 +17,11 @@ fn used() -> Metrics {
     metrics.pass_ended(Duration::from_secs(2), Timestamp(1_700_000_000));
     metrics.config_read(2, Timestamp(1_700_000_001));
     metrics.store_warning();
+    let write = Observation::Write { result: WriteResult::Changed, took: Duration::from_millis(7) };
+    for seen in [write, Observation::PutBack, Observation::Leading(true), Observation::Renewed] {
+        metrics.observe(seen, Timestamp(1_700_000_002));
+    }
+    metrics.observe(Observation::Fresh(Kind::Binding), Timestamp(1_700_000_003));
     let labels =
         ComponentLabels { component: "slack".to_owned(), platform: "slack".to_owned(), digest: "d".to_owned() };
     metrics.component.get_or_create(&labels).set(1);
@@ -67,6 +72,14 @@ fn values_land_in_their_series() {
         "agentkourier_last_pass_end_timestamp_seconds 1700000000",
         "agentkourier_config_problems 2",
         "agentkourier_store_warnings_total 1",
+        r#"agentkourier_status_writes_total{result="changed"} 1"#,
+        r#"agentkourier_status_writes_total{result="stale"} 0"#,
+        "agentkourier_status_put_backs_total 1",
+        "agentkourier_status_fights_total 0",
+        "agentkourier_leader 1",
+        "agentkourier_lease_renewed_timestamp_seconds 1700000002",
+        r#"agentkourier_cache_fresh_timestamp_seconds{kind="Binding"} 1700000003"#,
+        r#"agentkourier_watch_restarts_total{kind="ChatConnection"} 0"#,
     ];
     for line in lines {
         assert!(text.lines().any(|found| found == line), "{line} is missing from\n{text}");
