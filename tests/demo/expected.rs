@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::bail;
 
-use crate::broker::Row;
+use crate::rows::Row;
 use crate::tell;
 
 /// Namespace, name, and the reason of Ready: one row for each Binding.

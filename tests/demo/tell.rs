@@ -16,9 +16,14 @@ pub(crate) fn text(line: &str) {
     println!("{line}");
 }
 
-/// A command, as one would type it, before its output.
+/// A line, as one would type it, before its output.
+pub(crate) fn typed(line: &str) {
+    println!("\n$ {line}");
+}
+
+/// A command of the program, as one would type it, before its output.
 pub(crate) fn command(arguments: &[&str]) {
-    println!("\n$ agent-kourier {}", arguments.join(" "));
+    typed(&format!("agent-kourier {}", arguments.join(" ")));
 }
 
 /// Rows of a name and what it is.

@@ -1,0 +1,68 @@
+//! The real program as a process, as an operator runs it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, ensure};
+
+/// Between two looks at whether it has ended.
+const LOOK: Duration = Duration::from_millis(100);
+/// The longest that a broker may take to stop: a probe that runs is waited for.
+const STOP: Duration = Duration::from_secs(15);
+
+/// A running broker. Dropping it kills it.
+pub(crate) struct Process(Child);
+
+impl Process {
+    /// Starts it; what it says goes to `log`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started.
+    pub(crate) fn start(command: &mut Command, log: &Path) -> anyhow::Result<Self> {
+        let log = File::create(log)?;
+        Ok(Self(command.stdout(log.try_clone()?).stderr(log).stdin(Stdio::null()).spawn()?))
+    }
+
+    /// Asks it to stop, as a cluster does, and waits for it.
+    ///
+    /// # Errors
+    ///
+    /// When it does not stop in time, or not cleanly.
+    pub(crate) fn stop(mut self) -> anyhow::Result<()> {
+        ensure!(self.0.try_wait()?.is_none(), "the broker has ended by itself");
+        let asked = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status()?;
+        ensure!(asked.success(), "kill -TERM ended with {asked}");
+        let begun = Instant::now();
+        while begun.elapsed() < STOP {
+            if let Some(status) = self.0.try_wait()? {
+                ensure!(status.success(), "the broker ended with {status}");
+                return Ok(());
+            }
+            sleep(LOOK);
+        }
+        bail!("the broker did not stop within {} s of SIGTERM", STOP.as_secs())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended, and nobody is left to be told.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The program that was built beside this one.
+///
+/// # Errors
+///
+/// When it was not.
+pub(crate) fn program() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("agent-kourier");
+    ensure!(program.exists(), "{} is missing: run `make demo`", program.display());
+    Ok(program)
+}
