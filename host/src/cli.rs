@@ -16,11 +16,13 @@ pub mod status;
 pub mod table;
 pub mod why;
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 /// What `--help` says of exit codes.
 const EXIT_CODES: &str = "\
@@ -121,13 +123,21 @@ pub enum Format {
 /// Parses the command line, runs the subcommand and yields the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    match Cli::parse().command.run() {
+    let called = std::env::args_os().next().unwrap_or_default();
+    let cli = Cli::from_arg_matches(&command_line(&called).get_matches()).unwrap_or_else(|error| error.exit());
+    match cli.command.run() {
         Ok(code) => code,
         Err(failure) => {
             complain(&format!("error: {failure}"));
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// The command line of the program when it is called by this name: as a plugin, kubectl calls it `kubectl-kourier`.
+fn command_line(called: &OsStr) -> clap::Command {
+    let plugin = Path::new(called).file_name().is_some_and(|name| name == "kubectl-kourier");
+    if plugin { Cli::command().name("kubectl kourier").bin_name("kubectl kourier") } else { Cli::command() }
 }
 
 /// Writes to standard output. A reader that has gone (`| head`) is not a failure.
@@ -170,13 +180,23 @@ pub fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn usage_says_the_words_with_which_the_program_is_called() {
+        for (called, words) in [
+            ("/usr/bin/kubectl-kourier", "Usage: kubectl kourier why "),
+            ("./agent-kourier", "Usage: agent-kourier why "),
+        ] {
+            let refused =
+                command_line(OsStr::new(called)).try_get_matches_from([called, "why"]).unwrap_err().to_string();
+            assert!(refused.contains(words), "{called}: {refused}");
+        }
     }
 
     #[test]
