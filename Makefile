@@ -16,10 +16,10 @@ WASM := wasm32-wasip2
 KOURIER := $(CARGO_TARGET_DIR)/debug/agent-kourier
 PROBES := agent-card slack
 
-.PHONY: help setup build fmt lint docs deny test cases demo bench crds clean toolchain agents cluster
+.PHONY: help setup build fmt lint docs deny test cases demo demo-kubernetes bench crds clean toolchain agents cluster
 
 help: ## Say what there is
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 17
 
 setup: toolchain agents cluster ## Install everything that the other targets need
 
@@ -73,6 +73,12 @@ demo: toolchain agents ## See it work: real agents, a Slack, a platform of your 
 	@echo "building the broker and the demo (minutes the first time)"
 	@cargo build --workspace --bins --locked
 	@$(CARGO_TARGET_DIR)/debug/demo
+
+demo-kubernetes: toolchain agents ## See it work on a real API server: the chart, two replicas, and kubectl
+	@tests/cluster/setup >/dev/null
+	@echo "building the broker and the demo (minutes the first time)"
+	@cargo build --workspace --bins --locked
+	@$(CARGO_TARGET_DIR)/debug/demo kubernetes
 
 bench: toolchain ## Measure what a run of a probe costs
 	cargo run --release --quiet --package suite --features bench --bin bench --locked -- $(CARGO_TARGET_DIR)/bench.json

@@ -1,4 +1,5 @@
-//! `make demo`: the broker on one machine, with real agents, a Slack, a platform of somebody else's, and what goes wrong.
+//! `make demo` and `make demo-kubernetes`: the broker on one machine, with real agents, a Slack, a platform of somebody
+//! else's, and what goes wrong. Its objects are files, or in a cluster.
 //!
 //! It writes to a temporary folder only, prints a story and not a log, and ends with 1 when something is not as the
 //! story says.
@@ -6,6 +7,7 @@
 mod broker;
 mod expected;
 mod files;
+mod kubernetes;
 mod objects;
 mod peers;
 mod pigeon;
@@ -20,12 +22,24 @@ use std::time::Instant;
 use objects::Folder;
 use peers::Peers;
 
+/// What is told once the scene is set.
+type Story = fn(&Folder) -> anyhow::Result<()>;
+
 fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let story: Story = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => files::play,
+        ["kubernetes"] => kubernetes::play,
+        _ => {
+            eprintln!("usage: demo [kubernetes]");
+            return ExitCode::from(2);
+        }
+    };
     let folder = match tempfile::Builder::new().prefix("agent-kourier-demo-").tempdir() {
         Ok(folder) => folder,
         Err(error) => return failed(&error.into()),
     };
-    match play(folder.path()) {
+    match play(folder.path(), story) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let kept = folder.keep();
@@ -40,7 +54,7 @@ fn failed(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn play(folder: &Path) -> anyhow::Result<()> {
+fn play(folder: &Path, story: Story) -> anyhow::Result<()> {
     let begun = Instant::now();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let _inside = runtime.enter();
@@ -57,7 +71,7 @@ fn play(folder: &Path) -> anyhow::Result<()> {
     let folder = Folder::write(folder, &peers, &pigeon::build()?)?;
     broker::show(&["components", "--components", &folder.file("components")])?;
 
-    files::play(&folder)?;
+    story(&folder)?;
 
     tell::chapter("What there was to see", "Each Binding, and the reason that its file promises.");
     let (all, kinds) = (expected::READY.len(), expected::kinds());

@@ -27,6 +27,23 @@ impl Process {
         Ok(Self(command.stdout(log.try_clone()?).stderr(log).stdin(Stdio::null()).spawn()?))
     }
 
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Ends it with SIGKILL: it cannot say goodbye to anybody.
+    ///
+    /// # Errors
+    ///
+    /// When it has ended by itself.
+    pub(crate) fn kill(mut self) -> anyhow::Result<()> {
+        ensure!(self.0.try_wait()?.is_none(), "the broker has ended by itself");
+        self.0.kill()?;
+        self.0.wait()?;
+        Ok(())
+    }
+
     /// Asks it to stop, as a cluster does, and waits for it.
     ///
     /// # Errors
@@ -34,7 +51,7 @@ impl Process {
     /// When it does not stop in time, or not cleanly.
     pub(crate) fn stop(mut self) -> anyhow::Result<()> {
         ensure!(self.0.try_wait()?.is_none(), "the broker has ended by itself");
-        let asked = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status()?;
+        let asked = Command::new("kill").args(["-TERM", &self.id().to_string()]).status()?;
         ensure!(asked.success(), "kill -TERM ended with {asked}");
         let begun = Instant::now();
         while begun.elapsed() < STOP {

@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Row {
     pub(crate) namespace: String,
     pub(crate) name: String,
+    /// Of the object: another one after each write. Empty without a cluster.
+    pub(crate) version: String,
     /// Of Ready; empty without a status.
     pub(crate) reason: String,
     /// Of Ready.
@@ -49,6 +51,7 @@ fn row(binding: &Value) -> Row {
     Row {
         namespace: text(&metadata["namespace"]),
         name: text(&metadata["name"]),
+        version: text(&metadata["resourceVersion"]),
         reason: text(&ready["reason"]),
         message: text(&ready["message"]),
         ready_generation: ready["observedGeneration"].as_i64().unwrap_or_default(),
