@@ -54,6 +54,17 @@ pub struct Admin {
 }
 
 impl Admin {
+    /// The latest board, or why there is none.
+    fn board(&self) -> Result<Arc<Board>, String> {
+        match self.boards.borrow().clone() {
+            None => Err("the configuration has not been read yet: ask again in a moment".to_owned()),
+            Some(board) => match &board.unread {
+                Some(why) => Err(format!("the configuration cannot be read: {why}")),
+                None => Ok(board),
+            },
+        }
+    }
+
     /// The routes.
     pub fn router(self) -> Router {
         Router::new()
@@ -132,15 +143,17 @@ async fn live(State(admin): State<Arc<Admin>>) -> Response {
 }
 
 async fn ready(State(admin): State<Arc<Admin>>) -> Response {
-    if admin.boards.borrow().is_some() {
-        return "ready\n".into_response();
+    match admin.board() {
+        Ok(_) => "ready\n".into_response(),
+        Err(why) => not_read(&why),
     }
-    not_read()
 }
 
 async fn bindings(State(admin): State<Arc<Admin>>) -> Response {
-    let board = admin.boards.borrow().clone();
-    board.map_or_else(not_read, |board| json(&board.list()))
+    match admin.board() {
+        Ok(board) => json(&board.list()),
+        Err(why) => not_read(&why),
+    }
 }
 
 async fn components(State(admin): State<Arc<Admin>>) -> Response {
@@ -154,6 +167,6 @@ fn json(value: &impl Serialize) -> Response {
     }
 }
 
-fn not_read() -> Response {
-    (StatusCode::SERVICE_UNAVAILABLE, "the configuration has not been read yet\n").into_response()
+fn not_read(why: &str) -> Response {
+    (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")).into_response()
 }

@@ -137,3 +137,19 @@ fn end(told: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> 
         let _ = told.wait_for(|told| *told).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_stop_that_comes_while_the_broker_starts_ends_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store_path = folder.path().join("store.db");
+        std::fs::write(&store_path, "no database, so that a start would fail in the end").unwrap();
+        let admin_listen = "127.0.0.1:0".parse().unwrap();
+        let settings = Settings { store_path, admin_listen, ..Settings::default() };
+        assert!(run(settings.clone(), std::future::pending()).await.is_err());
+        run(settings, async {}).await.unwrap();
+    }
+}

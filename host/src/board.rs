@@ -36,6 +36,8 @@ const GAP: Duration = Duration::from_millis(100);
 pub struct Board {
     /// By Binding, in the order of kubectl. One that another broker answers for has no conditions here.
     pub rows: BTreeMap<ObjectKey, Row>,
+    /// Why there is nothing yet; none once the configuration was read.
+    pub unread: Option<String>,
 }
 
 /// One Binding and what became of it.
@@ -77,7 +79,7 @@ impl Board {
             let written = reading.written.get(key).cloned().unwrap_or_default();
             (key.clone(), Row { meta, written, assessment, conditions: conditions.unwrap_or_default() })
         });
-        Self { rows: rows.collect() }
+        Self { rows: rows.collect(), unread: reading.unread.clone() }
     }
 
     /// What stands in the objects of a cluster. `cases` are those that this replica leads.
@@ -90,7 +92,7 @@ impl Board {
             let (meta, written) = (stored.meta.clone(), stored.spec.clone());
             (key.clone(), Row { meta, written, assessment, conditions })
         });
-        Self { rows: rows.collect() }
+        Self { rows: rows.collect(), unread: None }
     }
 
     /// What Ready says otherwise than it did in `before`.

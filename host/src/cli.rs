@@ -5,6 +5,7 @@
 
 pub mod age;
 pub mod check;
+pub mod cluster;
 pub mod components;
 pub mod crds;
 pub mod explain;
@@ -19,10 +20,14 @@ pub mod why;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use tokio::io::Interest;
+use tokio::net::unix::pipe::Sender;
 
 /// What `--help` says of exit codes.
 const EXIT_CODES: &str = "\
@@ -140,7 +145,8 @@ fn command_line(called: &OsStr) -> clap::Command {
     if plugin { Cli::command().name("kubectl kourier").bin_name("kubectl kourier") } else { Cli::command() }
 }
 
-/// Writes to standard output. A reader that has gone (`| head`) is not a failure.
+/// Writes to standard output. A reader that has gone (`| head`) is not a failure: what was found still decides the exit
+/// code. Who prints on and on ends with [`deaf`].
 ///
 /// # Errors
 ///
@@ -150,6 +156,18 @@ pub fn print(text: &str) -> Result<(), Failure> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::internal(error)),
         Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Ends when nobody can read any more what is written to this output; never for a file.
+pub async fn deaf(output: impl AsFd) {
+    let gone = async {
+        // A copy of the descriptor: closing it does not close the output.
+        let output = Sender::from_owned_fd_unchecked(output.as_fd().try_clone_to_owned()?)?;
+        output.ready(Interest::ERROR).await.map(drop)
+    };
+    if gone.await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 
@@ -168,14 +186,19 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&format!("{text}\n"))
 }
 
-/// Runs a future to its end on a runtime of its own.
+/// How long blocking work that nobody waits for any more (a component that is compiled) may take to end by itself.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Runs a future to its end on a runtime of its own. What still blocks then is left behind after a second.
 ///
 /// # Errors
 ///
 /// When the runtime cannot be started, or what the future yields.
 pub fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::internal)?;
-    runtime.block_on(future)
+    let result = runtime.block_on(future);
+    runtime.shutdown_timeout(GRACE);
+    result
 }
 
 #[cfg(test)]
@@ -185,6 +208,37 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn work_that_blocks_does_not_hold_the_end() {
+        let (held, hold) = std::sync::mpsc::channel::<()>();
+        let (end, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let result = block_on(async {
+                tokio::task::spawn_blocking(move || hold.recv());
+                Ok(7)
+            });
+            end.send(result.is_ok_and(|value| value == 7))
+        });
+        let ended = ended.recv_timeout(Duration::from_secs(60));
+        drop(held);
+        assert_eq!(ended, Ok(true));
+    }
+
+    #[test]
+    fn an_output_is_deaf_when_its_reader_has_gone() {
+        let (reader, writer) = io::pipe().unwrap();
+        let result = block_on(async {
+            let mut deaf = std::pin::pin!(deaf(&writer));
+            assert!(futures::poll!(&mut deaf).is_pending());
+            tokio::task::yield_now().await;
+            assert!(futures::poll!(&mut deaf).is_pending());
+            drop(reader);
+            deaf.await;
+            Ok(())
+        });
+        assert!(result.is_ok());
     }
 
     #[test]

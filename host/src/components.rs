@@ -10,7 +10,6 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::fs;
-use std::io::Read as _;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -21,6 +20,8 @@ use kourier_core::platform::Platforms;
 use kourier_sandbox::{Component, ProbeKind, Sandbox};
 
 use crate::builtin;
+use crate::file::{self, Unread};
+use crate::shown::Shown;
 
 mod listing;
 
@@ -107,7 +108,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BuiltIn => f.write_str("built-in"),
-            Self::File(path) => path.display().fmt(f),
+            Self::File(path) => Shown(path).fmt(f),
         }
     }
 }
@@ -288,16 +289,12 @@ impl Candidate {
     }
 }
 
-/// Reads a file up to one byte past the limit, by which the sandbox tells that it is too large.
+/// Reads a file that is no larger than the sandbox would load.
 fn read(path: &Path, limit: usize) -> Result<Vec<u8>, String> {
-    let unreadable = |error| format!("it cannot be read: {error}");
-    // Opening a FIFO would block, so it is asked for before.
-    if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err("it is not a file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    fs::File::open(path).map_err(unreadable)?.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    Ok(bytes)
+    file::bytes(path, limit as u64).map_err(|unread| match unread {
+        Unread::TooLong(_) => format!("it {unread}, the bound of a component (`probe.component`)"),
+        Unread::NotAFile | Unread::NotText | Unread::Io(_) => format!("it {unread}"),
+    })
 }
 
 fn built_in() -> Vec<Candidate> {

@@ -21,6 +21,9 @@ use kourier_core::schedule::Cadence;
 use kourier_kube::client::Access;
 use kourier_sandbox::Limits;
 
+use crate::file;
+use crate::shown::Shown;
+
 pub use show::{markdown, yaml};
 pub use table::{SETTINGS, Setting};
 
@@ -136,8 +139,8 @@ impl Settings {
     /// All problems of the file at once, or that it cannot be read.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
         let of_file = |problems| ConfigError { file: Some(file.to_owned()), problems };
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| of_file(vec![ConfigProblem::whole(format!("cannot be read: {error}"))]))?;
+        let text = file::text(file, file::MAX_TEXT)
+            .map_err(|unread| of_file(vec![ConfigProblem::whole(unread.to_string())]))?;
         read::read(&text).map_err(of_file)
     }
 
@@ -191,8 +194,8 @@ impl fmt::Display for ConfigError {
                 f.write_str("\n")?;
             }
             match (&self.file, problem.line) {
-                (Some(file), Some(line)) => write!(f, "{}:{line}: ", file.display())?,
-                (Some(file), None) => write!(f, "{}: ", file.display())?,
+                (Some(file), Some(line)) => write!(f, "{}:{line}: ", Shown(file))?,
+                (Some(file), None) => write!(f, "{}: ", Shown(file))?,
                 (None, Some(line)) => write!(f, "line {line}: ")?,
                 (None, None) => {}
             }

@@ -23,6 +23,9 @@ pub mod telemetry;
 
 #[cfg(test)]
 mod committed;
+mod duration;
+mod file;
 #[cfg(test)]
 mod pages;
+mod shown;
 mod yaml;

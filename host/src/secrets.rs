@@ -5,9 +5,9 @@
 //! named.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,10 +20,15 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use zeroize::Zeroizing;
 
+use crate::file::{self, Unread};
+
 /// The longest credential, in bytes: no header that a server takes is longer.
 const MAX_CREDENTIAL: u64 = 64 << 10;
 /// The longest file of certificates, in bytes: what a Secret can hold.
 const MAX_CERTIFICATES: u64 = 1 << 20;
+
+/// What is wrong when a file that a person names is not there.
+const NO_FILE: SecretFault = SecretFault::Unreadable(io::ErrorKind::NotFound);
 
 /// Where the Secrets are.
 #[derive(Debug)]
@@ -228,6 +233,24 @@ fn folder(dir: &Path, namespace: &str, name: &str) -> Result<PathBuf, SecretFaul
     if real(&folder, SecretFault::NoSecret)?.starts_with(&root) { Ok(folder) } else { Err(SecretFault::Outside) }
 }
 
+/// The credential in a file that a person names, wherever it is. It blocks on the disk.
+///
+/// # Errors
+///
+/// Why it cannot be used.
+pub fn credential_file(path: &Path) -> Result<Secret, SecretFault> {
+    credential(&wiped(path, MAX_CREDENTIAL, NO_FILE)?)
+}
+
+/// The certificates in a file that a person names, wherever it is. It blocks on the disk.
+///
+/// # Errors
+///
+/// Why they cannot be used.
+pub fn trust_file(path: &Path) -> Result<Trust, SecretFault> {
+    trust(&wiped(path, MAX_CERTIFICATES, NO_FILE)?)
+}
+
 /// Takes the content of a file as a credential: one line end at its end is dropped.
 ///
 /// # Errors
@@ -268,18 +291,19 @@ fn read(folder: &Path, path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, Sec
     if !path.starts_with(folder) {
         return Err(SecretFault::Outside);
     }
-    let metadata = fs::metadata(&path).map_err(|error| unreadable(&error, SecretFault::NoKey))?;
-    if !metadata.is_file() {
-        return Err(SecretFault::NotAFile);
-    }
-    if metadata.len() > most {
-        return Err(SecretFault::TooLong(most));
-    }
-    let file = File::open(&path).map_err(|error| unreadable(&error, SecretFault::NoKey))?;
-    // Room for all of it at once: a buffer that grows leaves copies behind, which nothing wipes.
-    let mut content = Zeroizing::new(Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1));
-    file.take(most + 1).read_to_end(&mut content).map_err(|error| unreadable(&error, SecretFault::NoKey))?;
-    if content.len() as u64 > most { Err(SecretFault::TooLong(most)) } else { Ok(content) }
+    wiped(&path, most, SecretFault::NoKey)
+}
+
+/// Reads a file into memory that is wiped when it is dropped.
+fn wiped(path: &Path, most: u64, missing: SecretFault) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
+    let mut content = Zeroizing::new(Vec::new());
+    file::read(path, most, &mut content).map_err(|unread| match unread {
+        Unread::NotAFile => SecretFault::NotAFile,
+        Unread::TooLong(most) => SecretFault::TooLong(most),
+        Unread::NotText => SecretFault::NotText,
+        Unread::Io(error) => unreadable(&error, missing),
+    })?;
+    Ok(content)
 }
 
 fn real(path: &Path, missing: SecretFault) -> Result<PathBuf, SecretFault> {

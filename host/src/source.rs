@@ -15,9 +15,13 @@ use kourier_core::id::{Kind, ObjectKey};
 use kourier_core::snapshot::Snapshot;
 use serde_json::Value;
 
+use crate::shown::{Shown, escaped};
+
 /// One look at a source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
+    /// Why nothing could be read so far, not even what was there before this process; none once something was read.
+    pub unread: Option<String>,
     /// All objects. One whose document was refused is here with its problems instead of a spec.
     pub snapshot: Snapshot,
     /// `spec` of each Binding as written, valid or not, for people who look at it.
@@ -80,7 +84,7 @@ fn replace(last: &mut Arc<Reading>, reading: Reading) -> bool {
 
 impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file.display())?;
+        write!(f, "{}", Shown(&self.file))?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
@@ -90,6 +94,6 @@ impl fmt::Display for FileProblem {
         if !self.path.is_empty() {
             write!(f, ": {}", self.path)?;
         }
-        write!(f, ": {}", self.what)
+        write!(f, ": {}", escaped(&self.what))
     }
 }

@@ -17,13 +17,13 @@ use kourier_core::accept::{Good, LastGood};
 use kourier_core::id::{Generation, Kind, ObjectKey, Uid};
 use kourier_core::snapshot::Meta;
 use kourier_core::time::Timestamp;
-use rusqlite::Connection;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::store::sqlite::Trouble;
+use crate::shown::Shown;
+use crate::store::sqlite::{Opened, Trouble};
 
 /// The store of one broker: a SQLite file, or memory alone.
 #[derive(Debug)]
@@ -35,7 +35,10 @@ pub struct Store {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// It is not a store, or its content is broken.
-    #[error("the store {} is damaged ({cause}): restore a copy, or move it away to begin with an empty one", file.display())]
+    #[error(
+        "the store {} is damaged ({cause}): restore a copy, or move it away to begin with an empty one",
+        Shown(file)
+    )]
     Damaged {
         /// The file.
         file: PathBuf,
@@ -43,13 +46,16 @@ pub enum StoreError {
         cause: String,
     },
     /// Another process has it.
-    #[error("the store {} is in use by another broker: each broker needs a `storePath` of its own", file.display())]
+    #[error("the store {} is in use by another broker: each broker needs a `storePath` of its own", Shown(file))]
     Locked {
         /// The file.
         file: PathBuf,
     },
     /// A newer program wrote it.
-    #[error("the store {} has the schema {found}, this program knows up to {known}: use the newer program", file.display())]
+    #[error(
+        "the store {} has the schema {found}, this program knows up to {known}: use the newer program",
+        Shown(file)
+    )]
     Newer {
         /// The file.
         file: PathBuf,
@@ -109,7 +115,7 @@ struct State {
 struct Disk {
     file: PathBuf,
     /// None after a failure: the next attempt opens it anew.
-    connection: Option<Connection>,
+    opened: Option<Opened>,
     /// What is in the file, as far as is known.
     stored: Content,
     /// Why it could not be written the last time.
@@ -130,9 +136,9 @@ impl Store {
     ///
     /// What stops the start.
     pub fn open(file: &Path) -> Result<Self, StoreError> {
-        let mut disk = Disk { file: file.to_owned(), connection: None, stored: Content::default(), trouble: None };
+        let mut disk = Disk { file: file.to_owned(), opened: None, stored: Content::default(), trouble: None };
         match sqlite::open(file) {
-            Ok((connection, stored)) => (disk.connection, disk.stored) = (Some(connection), stored),
+            Ok((opened, stored)) => (disk.opened, disk.stored) = (Some(opened), stored),
             Err(Trouble::Stop(error)) => return Err(error),
             Err(Trouble::Wait(cause)) => {
                 disk.stored = sqlite::read_only(file)?;
@@ -224,40 +230,49 @@ impl State {
 
 impl Disk {
     fn flush(&mut self, wanted: &Content) -> bool {
-        if self.connection.is_some() && self.stored == *wanted {
+        self.let_go();
+        if self.opened.is_some() && self.stored == *wanted {
             return true;
         }
         match self.write(wanted) {
             Ok(()) => {
                 self.stored = wanted.clone();
                 if self.trouble.take().is_some() {
-                    tracing::info!(file = %self.file.display(), "the store is written again");
+                    tracing::info!(file = %Shown(&self.file), "the store is written again");
                 }
                 true
             }
             Err(cause) => {
-                self.connection = None;
+                self.opened = None;
                 self.failed(cause);
                 false
             }
         }
     }
 
+    /// Lets go of a file that is not at its path any more, so that all is written to the one that is.
+    fn let_go(&mut self) {
+        if self.opened.as_ref().is_some_and(|opened| !opened.is_at(&self.file)) {
+            self.opened = None;
+            tracing::warn!(file = %Shown(&self.file), "the store's file was removed or replaced: writing it anew");
+        }
+    }
+
     fn write(&mut self, wanted: &Content) -> Result<(), String> {
-        let connection = match &mut self.connection {
-            Some(connection) => connection,
+        let opened = match &mut self.opened {
+            Some(opened) => opened,
             none => {
-                let (connection, stored) = sqlite::open(&self.file).map_err(Trouble::into_cause)?;
+                let (opened, stored) = sqlite::open(&self.file).map_err(Trouble::into_cause)?;
                 self.stored = stored;
-                none.insert(connection)
+                none.insert(opened)
             }
         };
-        sqlite::write(connection, &self.stored, wanted).map_err(|error| error.to_string())
+        sqlite::write(&mut opened.connection, &self.stored, wanted).map_err(|error| error.to_string())
     }
 
     fn failed(&mut self, cause: String) {
         if self.trouble.as_ref() != Some(&cause) {
-            tracing::warn!(file = %self.file.display(), cause, "the store cannot be written: serving on from memory");
+            tracing::warn!(file = %Shown(&self.file), cause, "the store cannot be written: serving on from memory");
             self.trouble = Some(cause);
         }
     }

@@ -4,6 +4,8 @@
 //! stand twice are kept, so that whoever judges the tree can name them all. Documents of one text are read apart from
 //! each other: an error in one does not hide the rest.
 
+mod words;
+
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -11,10 +13,14 @@ use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 use serde_saphyr::options::{DuplicateKeyPolicy, Options};
 
+use crate::shown::escaped;
+
 /// How deep values may nest: manifests need fewer than ten levels, and readers of a tree are recursive.
 const MAX_DEPTH: usize = 32;
 /// How many values a document may have, aliases replayed: a file of 1 MiB that repeats none has fewer.
 const MAX_NODES: usize = 600_000;
+/// How many values of a document may have an anchor: the parser's work grows with its square.
+const MAX_ANCHORS: usize = 500;
 /// How many events all aliases of a document may stand for: enough for shared labels, too few for a bomb.
 const MAX_REPLAYED: usize = 10_000;
 
@@ -211,6 +217,15 @@ fn only_prologue(text: &str) -> bool {
 }
 
 fn read(piece: &Piece<'_>) -> Result<Option<Node>, SyntaxError> {
+    if let Some((at, character)) = forbidden(piece.text) {
+        let before = piece.text.as_bytes().get(..at).unwrap_or_default();
+        let lines = before.iter().filter(|byte| **byte == b'\n').count();
+        let code = u32::from(character);
+        let what = format!(
+            "the control character U+{code:04X} stands in it: remove it, or write it as `\\x{code:02x}` in double quotes"
+        );
+        return Err(SyntaxError { line: piece.lines_before + lines as u64 + 1, what });
+    }
     let nodes: Vec<Node> = serde_saphyr::from_multiple_with_options(piece.text, options())
         .map_err(|error| syntax_error(&error, piece.lines_before))?;
     let mut nodes = nodes.into_iter();
@@ -228,6 +243,7 @@ fn options() -> Options {
         budget: serde_saphyr::budget! {
             max_depth: MAX_DEPTH,
             max_nodes: MAX_NODES,
+            max_anchors: MAX_ANCHORS,
             flow_nesting_limit: MAX_DEPTH,
         },
         duplicate_keys: DuplicateKeyPolicy::PassThrough,
@@ -241,12 +257,13 @@ fn options() -> Options {
 
 fn syntax_error(error: &serde_saphyr::Error, lines_before: u64) -> SyntaxError {
     let line = error.location().map_or(1, |location| location.line()).max(1);
-    let formatter = serde_saphyr::DefaultMessageFormatter;
-    let what = serde_saphyr::MessageFormatter::format_message(&formatter, error.without_snippet());
-    SyntaxError {
-        line: line + lines_before,
-        what: what.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'"),
-    }
+    SyntaxError { line: line + lines_before, what: escaped(&words::of(error)) }
+}
+
+/// The first character that YAML forbids. Its parsers end a text at some, and pass over others.
+fn forbidden(text: &str) -> Option<(usize, char)> {
+    // DEL is allowed in JSON.
+    text.char_indices().find(|(_, c)| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{7f}' | '\u{85}'))
 }
 
 // === From events to a tree ===

@@ -158,6 +158,56 @@ fn sigterm_ends_it_with_exit_code_0_also_while_a_probe_waits_for_its_peer() {
 }
 
 #[test]
+fn sigterm_ends_it_also_while_it_starts() {
+    let setup = setup();
+    // Enough to compile for a while, on any machine.
+    for number in 0..30 {
+        for built_in in agent_kourier::builtin::ALL {
+            setup.component(&format!("{}-{number}.wasm", built_in.name), built_in.wasm);
+        }
+    }
+    let broker = setup.start();
+    let log = setup.path("log");
+    assert_eq!(broker.terminate().code(), Some(0));
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains("stopping") && !log.contains("a probe is loaded"), "{log}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_told_by_ready_and_status() {
+    let setup = setup();
+    std::fs::remove_dir_all(setup.path("manifests")).unwrap();
+    let mut broker = setup.start();
+    let said = broker.wait("the folder is told", |broker| {
+        broker.get("/ready").filter(|(status, said)| *status == 503 && said.contains("cannot be read"))
+    });
+    assert!(said.1.contains("manifests: the folder cannot be read: No such file"), "{said:?}");
+    let status = suite::broker::run(&["status", "--admin", &broker.admin()]);
+    assert_eq!(status.status.code(), Some(2));
+    let words = String::from_utf8_lossy(&status.stderr);
+    assert!(words.contains("manifests: the folder cannot be read: No such file"), "{words}");
+    std::fs::create_dir(setup.path("manifests")).unwrap();
+    broker.wait("ready", |broker| broker.get("/ready").filter(|(status, _)| *status == 200));
+}
+
+#[test]
+fn a_store_that_is_removed_under_the_broker_is_written_anew() {
+    let setup = setup();
+    setup.settings("prober: {startDelay: 10m}");
+    setup.manifest("chat.yaml", &binding("chat", "agents", "C2"));
+    let mut broker = setup.start();
+    broker.wait_for_reason(("team-a", "chat"), "Pending");
+    std::fs::remove_file(setup.path("store.db")).unwrap();
+    broker.wait("the store is there again", |_| setup.path("store.db").exists().then_some(()));
+    setup.manifest("chat.yaml", &binding("chat", "agents", "\"\""));
+    broker.wait_for_reason(("team-a", "chat"), "Accepted:InvalidSpec");
+    assert_eq!(broker.terminate().code(), Some(0));
+    let mut broker = setup.start();
+    let refused = broker.wait_for_reason(("team-a", "chat"), "Accepted:InvalidSpec");
+    assert!(refused["message"].as_str().unwrap().contains("serving generation 1"), "{refused}");
+}
+
+#[test]
 fn a_head_that_is_too_large_is_refused_and_the_admin_port_lives_on() {
     let setup = setup();
     let mut broker = setup.start();
@@ -243,4 +293,23 @@ fn a_watch_prints_the_table_and_then_each_row_that_changes() {
     assert_eq!(cells()[..4], ["late", "False", "Accepted:BackendNotFound", "C4"]);
     watch.kill().unwrap();
     watch.wait().unwrap();
+}
+
+#[test]
+fn a_watch_goes_on_when_the_broker_does_not_answer_and_ends_when_nobody_reads() {
+    let mut command = Command::new(program());
+    command.args(["status", "--watch", "--admin", "127.0.0.1:9"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut watch = command.spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(watch.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.contains("no broker answers at 127.0.0.1:9"), "{said}");
+    assert_eq!(watch.try_wait().unwrap(), None);
+    // As `| head` does when it has seen enough. Nothing is printed from here on.
+    drop(watch.stdout.take());
+    let begun = Instant::now();
+    while watch.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(watch.wait().unwrap().code(), Some(0));
 }

@@ -39,6 +39,41 @@ fn exit_codes_tell_bad_usage_from_what_was_found() {
 }
 
 #[test]
+fn bad_usage_names_the_flag_and_what_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("fifo.yaml").display().to_string();
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let dir = folder.path().display().to_string();
+    let probe = ["probe", "run", "agent-card", "--url", "http://127.0.0.1:9", "--credential-file", &fifo];
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["check", ".", "--broker", "A B"], &["--broker", "write a name"]),
+        (&["check", ".", "--components", "/nowhere"], &["--components", "/nowhere", "No such file"]),
+        (&["status", "--admin", "http://127.0.0.1:9090"], &["--admin", "without http://"]),
+        (&["status", "--admin", "127.0.0.1"], &["--admin", "has no port: write HOST:PORT"]),
+        (&["status", "--wait", "--timeout", "90"], &["--timeout", "such as 250ms, 15s"]),
+        (&["run", "--config", &fifo], &[&fifo, "is not a file"]),
+        (&["run", "--config", "/dev/zero"], &["/dev/zero", "is not a file"]),
+        (&["probe", "test", &dir], &[&fifo, "is not a file"]),
+        (&probe, &["--credential-file", &fifo, "is not a file"]),
+    ];
+    for (arguments, words) in cases {
+        let (code, _, error) = said(arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {error}");
+        words.iter().for_each(|word| assert!(error.contains(word), "{arguments:?}: {error}"));
+    }
+}
+
+#[test]
+fn check_tells_of_a_component_that_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("broken.wasm"), "no").unwrap();
+    let dir = folder.path().display().to_string();
+    let (code, text, _) = said(&["check", &dir, "--components", &dir]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("broken.wasm: is no probe component that can be used: not a WebAssembly"), "{text}");
+}
+
+#[test]
 fn components_lists_the_built_in_ones_and_refuses_the_rest() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("broken.wasm"), "no").unwrap();

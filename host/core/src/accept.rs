@@ -9,7 +9,7 @@ use crate::message::Message;
 use crate::object::{AgentBackendSpec, Auth, BindingSpec, ChatConnectionSpec, SecretRef, Tls};
 use crate::platform::{CredentialPlace, Platforms};
 use crate::reason::AcceptedReason;
-use crate::snapshot::{Meta, Object, Snapshot};
+use crate::snapshot::{Meta, Object, Problem, Snapshot};
 use crate::url::BaseUrl;
 
 mod judge;
@@ -94,8 +94,8 @@ pub struct Refusal {
     pub reason: AcceptedReason,
     /// The problems of every reason that applies, in the page's order.
     pub message: Message,
-    /// The same, one by one and not cut: for who checks objects before they are used.
-    pub problems: Vec<(AcceptedReason, String)>,
+    /// The same, one by one and not cut, each with its field: for who checks objects before they are used.
+    pub problems: Vec<(AcceptedReason, Problem)>,
     /// For the operator's log only: names that the message must not hold.
     pub log: Option<String>,
 }

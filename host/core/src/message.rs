@@ -3,6 +3,7 @@
 //! A [`Message`] can hold nothing but what a status may hold, so nobody who writes one has to remember the rules. Our
 //! own sentences name no peer: the redaction is the last line of defence, for words that came from elsewhere.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -12,6 +13,8 @@ use crate::rule::compile;
 
 /// Stands where a URL, an address or a host with its port stood.
 const REDACTED: &str = "[redacted]";
+/// How much of a text is looked at, in bytes: four times what a message holds. More would be work without an end.
+const MAX_READ: usize = 4 * Message::MAX_BYTES;
 /// Stands where the text was cut.
 const CUT: char = '…';
 
@@ -29,7 +32,7 @@ impl Message {
     /// Makes any text a message.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        let mut line = cut(redact(one_line(text)));
+        let mut line = cut(redact(one_line(&readable(text))));
         // A replacement or a cut can bring together what is an address only then, so the result is looked at again.
         // Each turn leaves fewer characters outside of `[redacted]`.
         loop {
@@ -60,13 +63,25 @@ impl fmt::Display for Message {
     }
 }
 
+/// As much of a text as is looked at. Redaction makes a text shorter, so that more than a message holds may matter, but
+/// not more than a person would read. It ends at a space, so that no half of an address is left.
+fn readable(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_READ {
+        return Cow::Borrowed(text);
+    }
+    let head = text.get(..text.floor_char_boundary(MAX_READ)).unwrap_or_default();
+    let end = head.rfind(is_spacing).unwrap_or_default();
+    Cow::Owned(format!("{} {CUT}", head.get(..end).unwrap_or_default()))
+}
+
 fn one_line(text: &str) -> String {
     let line: String = text.chars().map(|c| if is_spacing(c) { ' ' } else { c }).collect();
     line.trim().to_owned()
 }
 
 /// Whether a character would break the line, turn the direction of writing, or not be seen.
-pub(crate) fn is_spacing(c: char) -> bool {
+#[must_use]
+pub fn is_spacing(c: char) -> bool {
     c.is_control()
         || c.is_whitespace()
         || matches!(

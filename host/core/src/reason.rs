@@ -94,12 +94,6 @@ macro_rules! reasons {
                 }
             }
 
-            /// The reason that is spelt so, if it is one of this set.
-            #[must_use]
-            pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|reason| reason.as_str() == text)
-            }
-
             /// The status of a condition with this reason.
             #[must_use]
             pub const fn status(self) -> Status {

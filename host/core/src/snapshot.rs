@@ -42,7 +42,7 @@ pub struct Meta {
 /// One thing that is wrong with a field of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Problem {
-    /// The field, as in a manifest: `spec.chat.channel`.
+    /// The field, as in a manifest: `spec.chat.channel`; empty when the object as a whole is meant.
     pub path: String,
     /// What is wrong and what would be right, without the value of a URL, header or Secret.
     pub what: String,
@@ -58,6 +58,9 @@ impl Problem {
 
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.path, self.what)
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.what)
     }
 }

@@ -11,6 +11,8 @@ use kourier_core::platform::Platform;
 use kourier_core::reason::{BackendReason, ChannelReason};
 use kourier_sandbox::{Method, ProbeKind};
 
+use crate::shown::Shown;
+
 /// A recorded case.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -240,7 +242,7 @@ impl Target {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file.display())?;
+        write!(f, "{}", Shown(&self.file))?;
         if self.line > 0 { write!(f, ":{}", self.line) } else { Ok(()) }
     }
 }

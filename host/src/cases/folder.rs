@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::case::{Case, Place, Problem};
 use super::format;
+use crate::file;
 
 /// The file that says which component a folder is about.
 const PROBE_FILE: &str = "probe.yaml";
@@ -43,7 +44,7 @@ pub fn read(dir: &Path) -> Result<Folder, Vec<Problem>> {
 
 impl Folder {
     fn add(&mut self, file: &Path) -> Result<(), Vec<Problem>> {
-        let text = fs::read_to_string(file).map_err(|error| vec![of_file(file, error.to_string())])?;
+        let text = file::text(file, file::MAX_TEXT).map_err(|unread| vec![of_file(file, unread.to_string())])?;
         if file.file_name().is_some_and(|name| name == PROBE_FILE) {
             self.component = Some(format::component(file, &text).map_err(|problem| vec![problem])?);
         } else {

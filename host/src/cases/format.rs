@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer};
 use serde_saphyr::{SnippetMode, Spanned, UserMessageFormatter};
 
 use super::case::{Asked, Case, Exchange, Place, Problem, Reply, Target, Verdict, carries_wait};
+use crate::duration;
 
 /// The largest body that `fill` makes: enough to be sixteen times over the host's limit.
 const FILL_MAX: usize = 16 << 20;
@@ -223,7 +224,7 @@ impl RawAnswer {
         if given.into_iter().filter(|&it| it).count() > 1 {
             return Err("answer: write at most one of json, text, base64 and fill".to_owned());
         }
-        let delay = self.delay.as_deref().map_or(Ok(Duration::ZERO), duration)?;
+        let delay = self.delay.as_deref().map_or(Ok(Duration::ZERO), delay)?;
         let headers = lower(self.headers).collect();
         let body = if let Some(json) = self.json {
             json.to_string().into()
@@ -286,17 +287,8 @@ fn lower(headers: BTreeMap<String, String>) -> impl Iterator<Item = (String, Str
     headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value))
 }
 
-/// `250ms` or `3s`.
-fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "delay: write a whole number with ms or s, for example 250ms or 3s".to_owned();
-    let (number, unit): (&str, fn(u64) -> Duration) = if let Some(number) = text.strip_suffix("ms") {
-        (number, Duration::from_millis)
-    } else if let Some(number) = text.strip_suffix('s') {
-        (number, Duration::from_secs)
-    } else {
-        return Err(wrong());
-    };
-    number.parse::<u32>().map(|number| unit(number.into())).map_err(|_| wrong())
+fn delay(text: &str) -> Result<Duration, String> {
+    duration::parse(text).ok_or_else(|| format!("delay: write {}", duration::RIGHT))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! channel the first by namespace and name is taken for the older one.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,12 +16,14 @@ use kourier_core::check;
 use kourier_core::id::{Kind, ObjectKey};
 use kourier_core::object::DEFAULT_BROKER;
 use kourier_core::reason::AcceptedReason;
+use kourier_core::rule::LABEL;
 use kourier_core::snapshot::{Object, Problem};
 use kourier_sandbox::{Limits, Sandbox};
 use serde::Serialize;
 
 use crate::cli::{self, Failure, Outcome};
-use crate::components::Components;
+use crate::components::{Components, Origin, Refused};
+use crate::shown::{Shown, escaped};
 use crate::source::files::Named;
 use crate::source::{FileProblem, Reading};
 
@@ -34,7 +37,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     components: Option<PathBuf>,
     /// The broker whose rules count: ChatConnections of others are read, but not served by it.
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_BROKER)]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_BROKER, value_parser = broker)]
     broker: String,
     /// Refuse URLs whose host has no dot, as a broker that reads custom resources does.
     #[arg(long)]
@@ -62,17 +65,43 @@ enum Format {
 pub fn run(args: &Args) -> Outcome {
     let mut named = Named::default();
     for path in &args.paths {
-        take(&mut named, path).with_context(|| format!("cannot read {}", path.display())).map_err(Failure::Input)?;
+        take(&mut named, path).with_context(|| format!("cannot read {}", Shown(path))).map_err(Failure::Input)?;
     }
-    let sandbox = Sandbox::new(Limits::default()).map_err(Failure::internal)?;
-    let platforms = Components::load(&sandbox, args.components.as_deref()).platforms();
+    let components = components(args.components.as_deref())?;
+    let platforms = components.platforms();
     let rules = Rules { broker: args.broker.clone(), platforms, single_label_hosts: !args.full_names };
-    let report = Report::of(&named.read(), &rules);
+    let mut reading = named.read();
+    reading.problems.extend(components.refused().iter().map(not_loaded));
+    let report = Report::of(&reading, &rules);
     match args.output {
         Format::Json => cli::print_json(&report)?,
         Format::Text => cli::print(&report.text())?,
     }
     Ok(if report.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn broker(text: &str) -> Result<String, String> {
+    LABEL.fault(text).map_or_else(|| Ok(text.to_owned()), Err)
+}
+
+/// The built-in components, and those of a folder that has to be there.
+fn components(dir: Option<&Path>) -> Result<Components, Failure> {
+    if let Some(dir) = dir {
+        fs::read_dir(dir)
+            .with_context(|| format!("--components: cannot read {}", Shown(dir)))
+            .map_err(Failure::Input)?;
+    }
+    let sandbox = Sandbox::new(Limits::default()).map_err(Failure::internal)?;
+    Ok(Components::load(&sandbox, dir))
+}
+
+fn not_loaded(refused: &Refused) -> FileProblem {
+    let file = match &refused.origin {
+        Origin::File(file) => file.clone(),
+        Origin::BuiltIn => PathBuf::from(&refused.name),
+    };
+    let what = format!("is no probe component that can be used: {}", refused.reason);
+    FileProblem { file, line: None, object: None, path: String::new(), what }
 }
 
 fn take(named: &mut Named, path: &Path) -> io::Result<()> {
@@ -159,7 +188,7 @@ impl Row {
     }
 
     fn text(&self) -> String {
-        let mut text = self.file.clone();
+        let mut text = escaped(&self.file);
         if let Some(line) = self.line {
             text += &format!(":{line}");
         }
@@ -169,7 +198,7 @@ impl Row {
         if !self.path.is_empty() {
             text += &format!(": {}", self.path);
         }
-        text + ": " + &self.what + "\n"
+        text + ": " + &escaped(&self.what) + "\n"
     }
 }
 
@@ -188,33 +217,16 @@ fn refused(reading: &Reading, rules: &Rules) -> Vec<FileProblem> {
     let mut problems = Vec::new();
     for object in &reading.snapshot.bindings {
         let key = &object.meta.key;
-        let told: Vec<String> = match &object.spec {
-            Ok(spec) => check::binding(spec).iter().map(ToString::to_string).collect(),
-            Err(problems) => problems.iter().map(ToString::to_string).collect(),
+        let told: Vec<Problem> = match &object.spec {
+            Ok(spec) => check::binding(spec),
+            Err(problems) => problems.clone(),
         };
         let refusal = accepted.bindings.get(key).and_then(|judged| judged.refusal.as_ref());
         let found = refusal.into_iter().flat_map(|refusal| &refusal.problems);
-        let news = found.filter(|(reason, text)| *reason != AcceptedReason::InvalidSpec || !told.contains(text));
-        problems.extend(news.map(|(reason, text)| at(reading, Kind::Binding, key, &placed(*reason, text))));
+        let news = found.filter(|(reason, problem)| *reason != AcceptedReason::InvalidSpec || !told.contains(problem));
+        problems.extend(news.map(|(_, problem)| at(reading, Kind::Binding, key, problem)));
     }
     problems
-}
-
-/// The field that a refusal's problem is about, and what is wrong with it.
-fn placed(reason: AcceptedReason, text: &str) -> Problem {
-    match text.split_once(": ") {
-        Some((path, what)) if path.starts_with("spec.") && !path.contains(' ') => Problem::new(path, what),
-        Some(_) | None => Problem::new(path_of(reason), text),
-    }
-}
-
-const fn path_of(reason: AcceptedReason) -> &'static str {
-    match reason {
-        AcceptedReason::BackendNotFound | AcceptedReason::BackendRejected => "spec.agent.backendRef",
-        AcceptedReason::ConnectionNotFound | AcceptedReason::ConnectionRejected => "spec.chat.connectionRef",
-        AcceptedReason::ChannelConflict => "spec.chat.channel",
-        AcceptedReason::Ok | AcceptedReason::InvalidSpec | AcceptedReason::NamespaceNotAllowed => "spec",
-    }
 }
 
 fn at(reading: &Reading, kind: Kind, key: &ObjectKey, problem: &Problem) -> FileProblem {

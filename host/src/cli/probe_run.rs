@@ -1,12 +1,12 @@
 //! `agent-kourier probe run`: one component once, against a live peer.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{env, fs};
 
 use anyhow::{Context, anyhow, bail};
 use kourier_core::accept::Rules;
@@ -26,6 +26,7 @@ use crate::cases::case::Verdict;
 use crate::cli::{self, Failure, Format, Outcome};
 use crate::components::{self, Loaded};
 use crate::secrets;
+use crate::shown::Shown;
 
 /// Run a probe component once, against a live peer.
 ///
@@ -195,26 +196,27 @@ fn endpoint(args: &Args, kind: &ProbeKind, connector: Connector) -> anyhow::Resu
         }
     };
     let trust = match &args.ca_file {
-        Some(file) => secrets::trust(&fs::read(file).with_context(named(file))?).with_context(named(file))?,
+        Some(file) => secrets::trust_file(file).with_context(named("--ca-file", file))?,
         None => Trust::System,
     };
     Ok(Endpoint { base, credential: credential(args, kind)?, trust, absolute_name, transport: Arc::new(connector) })
 }
 
 fn credential(args: &Args, kind: &ProbeKind) -> anyhow::Result<Option<Credential>> {
-    let (name, content) = match (&args.credential_file, &args.credential_env) {
-        (Some(file), _) => (file.display().to_string(), fs::read(file).map_err(anyhow::Error::from)),
-        (None, Some(name)) => {
-            (format!("the environment variable {name}"), env::var(name).map(String::into_bytes).map_err(Into::into))
-        }
+    let secret = match (&args.credential_file, &args.credential_env) {
+        (Some(file), _) => secrets::credential_file(file).with_context(named("--credential-file", file))?,
+        (None, Some(name)) => of_environment(name).with_context(|| format!("the environment variable {name:?}"))?,
         (None, None) => match kind {
             ProbeKind::Agent => return Ok(None),
             ProbeKind::Chat { .. } => bail!("the bot's credential? give --credential-file or --credential-env"),
         },
     };
-    let content = Zeroizing::new(content.with_context(|| name.clone())?);
-    let secret = secrets::credential(&content).with_context(|| name)?;
     Ok(Some(placed(args, kind, secret)))
+}
+
+fn of_environment(name: &str) -> anyhow::Result<Secret> {
+    let content = Zeroizing::new(env::var(name)?);
+    Ok(secrets::credential(content.as_bytes())?)
 }
 
 fn placed(args: &Args, kind: &ProbeKind, secret: Secret) -> Credential {
@@ -253,8 +255,8 @@ fn fits(args: &Args, (name, platform): (&str, &Platform), channel: &str) -> anyh
     if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
 }
 
-fn named(file: &Path) -> impl Fn() -> String {
-    move || file.display().to_string()
+fn named(flag: &str, file: &Path) -> impl Fn() -> String {
+    move || format!("{flag}: {}", Shown(file))
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {

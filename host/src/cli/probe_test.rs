@@ -1,5 +1,6 @@
 //! `probe test`: runs a component against a folder of recorded cases.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -58,6 +59,20 @@ struct Json<'a> {
     seconds: f64,
 }
 
+/// What `--list --output json` says of one case.
+#[derive(Serialize)]
+struct Listed<'a> {
+    case: &'a str,
+    file: Cow<'a, str>,
+    line: u64,
+}
+
+impl<'a> Listed<'a> {
+    fn of(case: &'a Case) -> Self {
+        Self { case: &case.sentence, file: case.place.file.to_string_lossy(), line: case.place.line }
+    }
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
@@ -79,7 +94,7 @@ fn tested(args: &Args) -> Result<(String, bool), Failure> {
         }
     }
     if args.list {
-        return Ok((list(&folder.cases), true));
+        return Ok((list(&folder.cases, args.output)?, true));
     }
     let name = component(args, &folder)?;
     let sandbox = Sandbox::new(Limits::default()).map_err(Failure::Internal)?;
@@ -106,8 +121,14 @@ fn lines(problems: &[Problem]) -> Failure {
     unusable(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
 
-fn list(cases: &[Case]) -> String {
-    cases.iter().map(|case| format!("{}  {}\n", case.place, case.sentence)).collect()
+fn list(cases: &[Case], output: Output) -> Result<String, Failure> {
+    match output {
+        Output::Text => Ok(cases.iter().map(|case| format!("{}  {}\n", case.place, case.sentence)).collect()),
+        Output::Json => {
+            let listed: Vec<Listed<'_>> = cases.iter().map(Listed::of).collect();
+            Ok(serde_json::to_string_pretty(&listed).map_err(Failure::internal)? + "\n")
+        }
+    }
 }
 
 /// The component that the caller or the folder names. A file of `probe.yaml` is relative to the folder.

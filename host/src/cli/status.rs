@@ -1,27 +1,28 @@
-//! `agent-kourier status`: what `kubectl get akbinding` shows, asked of the running broker.
+//! `agent-kourier status`: what `kubectl get akbinding` shows, asked of the running broker or of a cluster.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use clap::ValueEnum;
+use kourier_kube::api::{Binding, BindingList};
 use tokio::time::{Instant, sleep};
 
+use crate::cli::cluster::ClusterArgs;
 use crate::cli::{self, Failure, Outcome, table};
 use crate::clock;
-use kourier_kube::api::{Binding, BindingList};
+use crate::duration;
 
 mod ask;
 mod view;
 
-use ask::Broker;
+use ask::{Asked, Broker};
 use view::Columns;
 
 /// From one question to the next while it watches or waits.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Shows what `kubectl get akbinding` shows, asked of the running broker.
+/// Shows what `kubectl get akbinding` shows, asked of the running broker, or of the API server of a kubeconfig.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only the Bindings of this name.
@@ -30,8 +31,13 @@ pub struct Args {
     #[arg(short, long, value_name = "NS")]
     namespace: Option<String>,
     /// The admin address of the broker, as its setting `admin.listen` has it.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9090", env = "AGENT_KOURIER_ADMIN")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9090", env = "AGENT_KOURIER_ADMIN", value_parser = ask::address)]
     admin: String,
+    /// Ask the API server instead of a broker; so do --kubeconfig and --context.
+    #[arg(long)]
+    cluster: bool,
+    #[command(flatten)]
+    server: ClusterArgs,
     /// How to print it.
     #[arg(short, long, value_enum, default_value_t)]
     output: Output,
@@ -42,7 +48,7 @@ pub struct Args {
     #[arg(long)]
     wait: bool,
     /// How long to wait, for example `90s` or `2m`.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, requires = "wait")]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = timeout, requires = "wait")]
     timeout: Duration,
 }
 
@@ -64,17 +70,21 @@ enum Output {
 ///
 /// # Errors
 ///
-/// When no broker answers.
+/// When nobody answers.
 pub fn run(args: &Args) -> Outcome {
     cli::block_on(async {
-        let broker = Broker::new(&args.admin).map_err(Failure::internal)?;
+        let asked = if args.cluster || args.server.is_given() {
+            Asked::cluster(&args.server.access(), args.namespace.clone()).await.map_err(Failure::input)?
+        } else {
+            Asked::Broker(Broker::new(&args.admin).map_err(Failure::internal)?)
+        };
         if args.watch {
-            return watch(args, &broker).await;
+            return watch(args, &asked).await;
         }
         if args.wait {
-            return wait(args, &broker).await;
+            return wait(args, &asked).await;
         }
-        let found = select(args, broker.bindings().await.map_err(Failure::input)?);
+        let found = select(args, asked.bindings().await.map_err(Failure::input)?);
         show(args, &found)
     })
 }
@@ -126,11 +136,11 @@ fn print_object(args: &Args, object: &impl serde::Serialize) -> Result<(), Failu
     }
 }
 
-async fn wait(args: &Args, broker: &Broker) -> Outcome {
+async fn wait(args: &Args, asked: &Asked) -> Outcome {
     // None: so far away that it never comes.
     let until = Instant::now().checked_add(args.timeout);
     loop {
-        let answer = broker.bindings().await.map(|list| select(args, list));
+        let answer = asked.bindings().await.map(|list| select(args, list));
         let good = answer.as_ref().is_ok_and(|found| !found.is_empty() && found.iter().all(view::is_ready));
         if !good && until.is_none_or(|until| Instant::now() < until) {
             sleep(LOOK).await;
@@ -146,24 +156,47 @@ async fn wait(args: &Args, broker: &Broker) -> Outcome {
     }
 }
 
-/// Prints all, and then each Binding that changed or is gone. It ends when it is interrupted.
-async fn watch(args: &Args, broker: &Broker) -> Outcome {
+/// Prints all, and then each Binding that changed or is gone. It ends when it is interrupted, or nobody reads any more.
+async fn watch(args: &Args, asked: &Asked) -> Outcome {
+    tokio::select! {
+        () = cli::deaf(std::io::stdout()) => Ok(ExitCode::SUCCESS),
+        ended = follow(args, asked) => ended,
+    }
+}
+
+/// A question that fails, as while the broker restarts, is told once, and asked again.
+async fn follow(args: &Args, asked: &Asked) -> Outcome {
     let mut shown: BTreeMap<(String, String), Binding> = BTreeMap::new();
     let mut paper = table::Paper::new(columns(args).header());
+    let mut trouble: Option<String> = None;
     loop {
-        let found = select(args, broker.bindings().await.map_err(Failure::input)?);
-        let changed = view::changes(&mut shown, found);
-        if matches!(args.output, Output::Table | Output::Wide) {
-            let lines = changed.iter().map(|binding| columns(args).cells(binding, clock::now()));
-            cli::print(&paper.lines(lines))?;
-        } else {
-            changed.iter().try_for_each(|binding| print_object(args, binding))?;
+        match asked.bindings().await.map(|list| view::changes(&mut shown, select(args, list))) {
+            Ok(changed) => {
+                if trouble.take().is_some() {
+                    cli::complain("there is an answer again");
+                }
+                show_changes(args, &mut paper, &changed)?;
+            }
+            Err(error) => {
+                let said = format!("{error:#}");
+                if trouble.as_ref() != Some(&said) {
+                    cli::complain(&said);
+                    trouble = Some(said);
+                }
+            }
         }
         sleep(LOOK).await;
     }
 }
 
-fn duration(text: &str) -> anyhow::Result<Duration> {
-    let parsed: jiff::SignedDuration = text.parse().map_err(|_| anyhow!("write it like 90s or 2m"))?;
-    Duration::try_from(parsed).map_err(|_| anyhow!("it must not be negative"))
+fn show_changes(args: &Args, paper: &mut table::Paper, changed: &[Binding]) -> Result<(), Failure> {
+    if matches!(args.output, Output::Table | Output::Wide) {
+        let lines = changed.iter().map(|binding| columns(args).cells(binding, clock::now()));
+        return cli::print(&paper.lines(lines));
+    }
+    changed.iter().try_for_each(|binding| print_object(args, binding))
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    duration::parse(text).ok_or_else(|| format!("write {}", duration::RIGHT))
 }

@@ -1,5 +1,7 @@
 //! Tables, aligned as kubectl aligns them.
 
+use crate::shown::escaped;
+
 /// Blanks between two columns.
 const PADDING: usize = 3;
 /// The narrowest column, blanks included.
@@ -60,8 +62,7 @@ fn printable(cell: &str) -> String {
         Some(end) => (&cell[..end], "..."),
         None => (cell, ""),
     };
-    let escaped = first.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() });
-    escaped.chain([cut.to_owned()]).collect()
+    escaped(first) + cut
 }
 
 #[cfg(test)]

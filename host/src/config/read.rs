@@ -6,6 +6,9 @@ use crate::config::table::SETTINGS;
 use crate::config::{ConfigProblem, ConfigSource, Setting, Settings, StoreKind};
 use crate::yaml::{self, Node, Tree};
 
+/// How many problems are told: as many as a person may want to read at once.
+const MAX_PROBLEMS: usize = 100;
+
 pub(super) fn read(text: &str) -> Result<Settings, Vec<ConfigProblem>> {
     let mut settings = Settings::default();
     let mut problems = Vec::new();
@@ -77,7 +80,9 @@ impl Reader<'_> {
     }
 
     fn refuse(&mut self, line: u64, key: &str, what: String) {
-        self.problems.push(ConfigProblem { line: Some(line), key: key.to_owned(), what });
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(ConfigProblem { line: Some(line), key: key.to_owned(), what });
+        }
     }
 }
 

@@ -55,10 +55,13 @@ const FIXED: &str = "
 
 | What | Limit | Why |
 |---|---|---|
-| A manifest file | 1 MiB | What a ConfigMap can hold. |
+| A file of manifests, settings or cases | 1 MiB | What a ConfigMap can hold. FIFOs and devices are not read. |
+| The standard input of `check` | 16 MiB | A rendered chart, or thousands of objects of a cluster. |
 | Nesting of a manifest | 32 levels | Manifests need fewer than ten. |
 | Values that a manifest's aliases repeat | 10000 | Enough for shared labels, too few for a bomb. |
 | Documents of a file | 10000 | A file of 1 MiB that means something has fewer. |
+| Values of a document | 600000 | A file of 1 MiB that repeats none has fewer. |
+| Problems that are told of one document | 100 | As many as a person may want to read. |
 | Entries of the folder of manifests | 10000 | A folder that is not one of manifests does not keep the broker busy. |
 | A credential | 64 KiB | No header that a server takes is longer. |
 | The certificates of a CA | 1 MiB | What a Secret can hold. |

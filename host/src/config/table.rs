@@ -10,9 +10,10 @@ use kourier_core::rule::LABEL;
 use tracing_subscriber::EnvFilter;
 
 use crate::config::value::{
-    boolean, bytes, count, duration, list, parsed, path, show_bytes, show_duration, show_list, show_text, text, word,
+    boolean, bytes, count, duration, list, parsed, path, show_bytes, show_list, show_text, text, word,
 };
 use crate::config::{ConfigSource, LogFormat, Settings, StoreKind};
+use crate::duration;
 use crate::yaml::Node;
 
 /// One setting.
@@ -43,7 +44,7 @@ macro_rules! duration {
             key: $key,
             unit: "duration",
             why: $why,
-            show: |s| show_duration(s.$($field).+),
+            show: |s| duration::show(s.$($field).+),
             set: |s, node| { s.$($field).+ = duration(node, $least, $most)?; Ok(()) },
         }
     };

@@ -77,7 +77,7 @@ metrics: true
 fn each_kind_of_value_says_what_would_be_right() {
     for (text, what) in [
         ("- a", "line 1: is a list: write keys and values"),
-        ("a: [", "line 1: unclosed bracket '['"),
+        ("a: [", "line 1: the bracket '[' is not closed: close it where it ends, or put the text in quotes"),
         ("{}\n---\nbroker: b", "has more than one document: write one"),
         ("broker: a\nbroker: b", "line 2: broker: stands twice, first in line 1: keep one"),
         ("config: {source: etcd}", "line 1: config.source: is not known: write files or crds"),

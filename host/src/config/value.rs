@@ -4,36 +4,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::duration;
 use crate::yaml::{Node, Tree};
 
 /// A duration between two others, written as `250ms`, `15s`, `5m`, `1h`.
 pub(super) fn duration(node: &Node, least: Duration, most: Duration) -> Result<Duration, String> {
-    let right = || format!("write a duration from {} to {}, such as 15s", show_duration(least), show_duration(most));
-    let read = node.text().and_then(parse_duration).ok_or_else(|| format!("is no duration: {}", right()))?;
+    let right = || format!("write a duration from {} to {}, such as 15s", duration::show(least), duration::show(most));
+    let read = node.text().and_then(duration::parse).ok_or_else(|| format!("is no duration: {}", right()))?;
     if read < least || read > most { Err(format!("is out of range: {}", right())) } else { Ok(read) }
-}
-
-fn parse_duration(text: &str) -> Option<Duration> {
-    let unit = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at(unit);
-    let millis: u64 = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    Some(Duration::from_millis(number.parse::<u64>().ok()?.checked_mul(millis)?))
-}
-
-pub(super) fn show_duration(duration: Duration) -> String {
-    let millis = duration.as_millis();
-    match (millis % 3_600_000, millis % 60_000, millis % 1_000) {
-        (0, _, _) if millis > 0 => format!("{}h", millis / 3_600_000),
-        (_, 0, _) if millis > 0 => format!("{}m", millis / 60_000),
-        (_, _, 0) => format!("{}s", millis / 1_000),
-        _ => format!("{millis}ms"),
-    }
 }
 
 /// A number of bytes between two others, written as `1048576`, `512Ki`, `1Mi`.

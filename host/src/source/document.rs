@@ -3,6 +3,8 @@
 //! What is absent: what a text field may hold, references and conflicts. Those are acceptance's, which sees every
 //! document here, refused or not.
 
+mod walk;
+
 use std::collections::BTreeMap;
 
 use kourier_core::id::{Kind, ObjectKey};
@@ -13,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::crd::spec_schema;
+use crate::source::document::walk::{Way, duplicates, duplicates_here, lines_of};
 use crate::source::shape::{self, join};
 use crate::store::ObjectId;
 use crate::yaml::{self, Entry, Node, Tree};
@@ -65,8 +68,6 @@ const MAX_DOCUMENTS: usize = 10_000;
 const MAX_NAMELESS: usize = 1_000;
 /// How many faults of one document are told.
 const MAX_FAULTS: usize = 100;
-/// Of how many fields of one document the lines are known: all of a real one.
-const MAX_LINES: usize = 2_000;
 /// How much of a word that somebody wrote is repeated, in characters.
 const MAX_WORD: usize = 64;
 
@@ -77,6 +78,11 @@ impl Faults {
         } else if self.0.len() == MAX_FAULTS {
             self.0.push(Fault { line, problem: Problem::new("", "has more problems than can be told") });
         }
+    }
+
+    /// Whether no more are taken.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.len() > MAX_FAULTS
     }
 }
 
@@ -124,7 +130,7 @@ impl Content {
             (Some(version), Some(kind)) if is_our_list(version, kind) => return self.take_list(node, path, depth),
             _ => {}
         }
-        duplicates(node, path, &mut faults);
+        duplicates(node, Way::Root(path), &mut faults);
         let kind = what_it_is(node, path, &mut faults);
         let foreign = field("apiVersion").is_some_and(|version| !is_ours(version));
         let key = if foreign { None } else { metadata(node, path, &mut faults) };
@@ -137,7 +143,7 @@ impl Content {
 
     fn take_list(&mut self, node: &Node, path: &str, depth: usize) {
         let mut faults = Faults::default();
-        duplicates_here(node, path, &mut faults);
+        duplicates_here(node, Way::Root(path), &mut faults);
         for entry in node.entries() {
             let at = join(path, &entry.key);
             match (entry.key.as_str(), &entry.node.tree) {
@@ -176,8 +182,7 @@ impl Document {
                 fault.problem.path = rest.trim_start_matches('.').to_owned();
             }
         }
-        let mut lines = BTreeMap::new();
-        collect_lines(node, "", &mut lines);
+        let lines = lines_of(node);
         let spec = node.get("spec").filter(|spec| !spec.is_null());
         let spec_line = lines.get("spec").copied().unwrap_or(node.line);
         let shape = shape_of(id.0, spec, spec_line, node.line);
@@ -342,48 +347,6 @@ fn strings(entry: &Entry, path: &str, faults: &mut Faults) {
     let schema = json!({"type": "object", "additionalProperties": {"type": "string"}});
     if !entry.node.is_null() {
         shape::check(&schema, &entry.node, &at, entry.line, faults);
-    }
-}
-
-/// Keys that stand twice, anywhere in a document.
-fn duplicates(node: &Node, path: &str, faults: &mut Faults) {
-    duplicates_here(node, path, faults);
-    match &node.tree {
-        Tree::Map(entries) => entries.iter().for_each(|entry| duplicates(&entry.node, &join(path, &entry.key), faults)),
-        Tree::List(nodes) => {
-            for (index, node) in nodes.iter().enumerate() {
-                duplicates(node, &format!("{path}[{index}]"), faults);
-            }
-        }
-        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => {}
-    }
-}
-
-fn duplicates_here(node: &Node, path: &str, faults: &mut Faults) {
-    let mut first: BTreeMap<&str, u64> = BTreeMap::new();
-    for entry in node.entries() {
-        if let Some(line) = first.get(entry.key.as_str()) {
-            faults.add(entry.line, &join(path, &entry.key), format!("stands twice, first in line {line}: keep one"));
-        } else {
-            first.insert(&entry.key, entry.line);
-        }
-    }
-}
-
-fn collect_lines(node: &Node, path: &str, lines: &mut BTreeMap<String, u64>) {
-    let below: Vec<(String, u64, &Node)> = match &node.tree {
-        Tree::Map(entries) => entries.iter().map(|entry| (join(path, &entry.key), entry.line, &entry.node)).collect(),
-        Tree::List(nodes) => {
-            nodes.iter().enumerate().map(|(index, node)| (format!("{path}[{index}]"), node.line, node)).collect()
-        }
-        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => Vec::new(),
-    };
-    for (path, line, node) in below {
-        if lines.len() >= MAX_LINES {
-            return;
-        }
-        collect_lines(node, &path, lines);
-        lines.insert(path, line);
     }
 }
 

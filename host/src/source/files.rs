@@ -6,7 +6,7 @@
 
 mod disk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::clock;
+use crate::file::Unread;
 use crate::source::document::{self, Content, Document, Fault};
 use crate::source::merge::{Held, merge};
 use crate::source::{self, FileProblem, Reading};
@@ -30,6 +31,8 @@ pub struct Folder {
     store: Arc<Store>,
     /// By name: what each file held at the last look.
     files: BTreeMap<String, Known>,
+    /// Whether it is known what the folder holds, if only from before this process.
+    is_known: bool,
 }
 
 #[derive(Debug)]
@@ -49,7 +52,7 @@ impl Folder {
             let known = files.entry(seen.file.clone()).or_insert_with(|| Known { digest: None, held: empty() });
             known.held.kept.push(Arc::new(Document::remembered(seen.id, &seen.document)));
         }
-        Self { dir, store, files }
+        Self { dir, store, is_known: !files.is_empty(), files }
     }
 
     /// Looks at the folder once. It blocks on the disk.
@@ -58,12 +61,14 @@ impl Folder {
         let trouble = match disk::look(&self.dir) {
             Ok(found) => {
                 self.take(found);
+                self.is_known = true;
                 None
             }
-            Err(error) => Some(unreadable(&self.dir, &error)),
+            Err(error) => Some(unreadable(&self.dir, &error, self.is_known)),
         };
         let files: Vec<Held> = self.files.values().map(|known| known.held.clone()).collect();
         let mut reading = merge(&files, &self.store, now);
+        reading.unread = trouble.as_ref().filter(|_| !self.is_known).map(ToString::to_string);
         reading.problems.extend(trouble);
         reading
     }
@@ -135,7 +140,7 @@ impl Held {
         for document in held {
             kept.entry(document.id.clone()).or_insert(document);
         }
-        kept.retain(|id, _| content.documents.iter().all(|document| document.id != *id));
+        content.documents.iter().for_each(|document| drop(kept.remove(&document.id)));
         kept.into_values().collect()
     }
 }
@@ -147,8 +152,9 @@ impl Content {
     }
 }
 
-fn unreadable(dir: &Path, error: &io::Error) -> FileProblem {
-    let what = format!("the folder cannot be read: {error}; what it last held stays as it was");
+fn unreadable(dir: &Path, error: &io::Error, is_known: bool) -> FileProblem {
+    let stays = if is_known { "; what it last held stays as it was" } else { "" };
+    let what = format!("the folder cannot be read: {error}{stays}");
     FileProblem { file: dir.to_owned(), line: None, object: None, path: String::new(), what }
 }
 
@@ -156,12 +162,26 @@ fn unreadable(dir: &Path, error: &io::Error) -> FileProblem {
 #[derive(Debug, Default)]
 pub(crate) struct Named {
     files: Vec<Held>,
+    /// The real folder and the name of each: one that is named twice is read once, while two links to one file stand
+    /// beside each other, as they do for the broker.
+    places: BTreeSet<PathBuf>,
+}
+
+/// The real folder of a file, and its name in it.
+fn place(file: &Path) -> io::Result<PathBuf> {
+    match (file.parent(), file.file_name()) {
+        (Some(folder), Some(name)) if folder.as_os_str().is_empty() => Ok(Path::new(".").canonicalize()?.join(name)),
+        (Some(folder), Some(name)) => Ok(folder.canonicalize()?.join(name)),
+        _ => file.canonicalize(),
+    }
 }
 
 impl Named {
     /// Takes the files of a folder, as the broker would.
     pub(crate) fn add_folder(&mut self, dir: &Path) -> io::Result<()> {
-        for found in disk::look(dir)? {
+        let found = disk::look(dir)?;
+        let real = dir.canonicalize()?;
+        for found in found.into_iter().filter(|found| self.places.insert(real.join(&found.name))).collect::<Vec<_>>() {
             let content = found.content.map(|(_, text)| text);
             self.add(dir.join(&found.name), content);
         }
@@ -170,8 +190,13 @@ impl Named {
 
     /// Takes one file, whatever its name.
     pub(crate) fn add_file(&mut self, file: &Path) -> io::Result<()> {
-        let text = disk::read_file(file)?;
-        self.add(file.to_owned(), text);
+        let text = match disk::read_file(file) {
+            Err(Unread::Io(error)) => return Err(error),
+            text => text.map_err(|unread| disk::told(&unread)),
+        };
+        if self.places.insert(place(file)?) {
+            self.add(file.to_owned(), text);
+        }
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use kourier_core::snapshot::{Meta, Object, Problem};
 use kourier_core::time::Timestamp;
 use serde::de::DeserializeOwned;
 
+use crate::shown::escaped;
 use crate::source::document::{Content, Document, Fault};
 use crate::source::{FileProblem, Origin, Reading};
 use crate::store::{ObjectId, Seen, Store};
@@ -25,6 +26,9 @@ pub(crate) struct Held {
     /// What it held before a part of it could not be read any more.
     pub(super) kept: Vec<Arc<Document>>,
 }
+
+/// How many of the other places of an object are named: all of an honest mistake, and of many copies not all to each.
+const MAX_OTHERS: usize = 3;
 
 /// A document and the file in which it stands.
 type Place<'h> = (&'h Held, &'h Document);
@@ -114,13 +118,19 @@ fn stands_twice(places: &[Place<'_>]) -> Vec<String> {
         return Vec::new();
     }
     let name = |(held, document): &Place<'_>| match document.line {
-        0 => held.name.clone(),
-        line => format!("{}:{line}", held.name),
+        0 => escaped(&held.name),
+        line => format!("{}:{line}", escaped(&held.name)),
     };
-    let others = |this: usize| -> Vec<String> {
-        places.iter().enumerate().filter(|(index, _)| *index != this).map(|(_, place)| name(place)).collect()
+    let other = places.len() - 1;
+    let others = |this: usize| -> String {
+        let named = places.iter().enumerate().filter(|(index, _)| *index != this).take(MAX_OTHERS);
+        let mut words: Vec<String> = named.map(|(_, place)| name(place)).collect();
+        if let Some(more @ 1..) = other.checked_sub(MAX_OTHERS) {
+            words.push(format!("{more} more places"));
+        }
+        words.join(" and ")
     };
-    (0..places.len()).map(|this| format!("stands also at {}: keep one", others(this).join(" and "))).collect()
+    (0..places.len()).map(|this| format!("stands also at {}: keep one", others(this))).collect()
 }
 
 fn object<S: DeserializeOwned>(meta: &Meta, document: &Document, twice: Option<&str>) -> Object<S> {

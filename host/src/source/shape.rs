@@ -14,6 +14,9 @@ pub(super) fn check(schema: &Value, node: &Node, path: &str, line: u64, faults: 
         ("object", Tree::Map(_)) => object(schema, node, path, line, faults),
         ("array", Tree::List(nodes)) => {
             for (index, node) in nodes.iter().enumerate() {
+                if faults.is_full() {
+                    return;
+                }
                 check(&schema["items"], node, &format!("{path}[{index}]"), node.line, faults);
             }
         }
@@ -30,6 +33,9 @@ pub(super) fn check(schema: &Value, node: &Node, path: &str, line: u64, faults: 
 fn object(schema: &Value, node: &Node, path: &str, line: u64, faults: &mut Faults) {
     let known = schema.get("properties").and_then(Value::as_object);
     for entry in node.entries().iter().filter(|entry| !entry.node.is_null()) {
+        if faults.is_full() {
+            return;
+        }
         let path = join(path, &entry.key);
         match known.and_then(|known| known.get(&entry.key)).or_else(|| schema.get("additionalProperties")) {
             Some(schema) => check(schema, &entry.node, &path, entry.line, faults),

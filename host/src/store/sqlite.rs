@@ -5,9 +5,9 @@
 //! a second broker finds out. A transaction that was reported as done is on the disk (`synchronous = EXTRA`).
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -56,9 +56,29 @@ impl Trouble {
     }
 }
 
+/// An open store.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    /// The device and the inode that were at its path.
+    inode: (u64, u64),
+}
+
+impl Opened {
+    /// Whether its file is still the one at this path: what is written to a file that was removed or replaced is lost.
+    pub(super) fn is_at(&self, file: &Path) -> bool {
+        fs::metadata(file).is_ok_and(|metadata| inode(&metadata) == self.inode)
+    }
+}
+
+fn inode(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
 /// Opens the file for this process alone, makes it if need be, and reads all of it.
-pub(super) fn open(file: &Path) -> Result<(Connection, Content), Trouble> {
-    make_private(file).map_err(|error| Trouble::Wait(error.to_string()))?;
+pub(super) fn open(file: &Path) -> Result<(Opened, Content), Trouble> {
+    // Before SQLite opens it: one that is swapped in between is then found to be another one.
+    let inode = make_private(file).map_err(|error| Trouble::Wait(error.to_string()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let attempt = || -> Result<_, Failed> {
         let mut connection = Connection::open_with_flags(file, flags)?;
@@ -70,7 +90,7 @@ pub(super) fn open(file: &Path) -> Result<(Connection, Content), Trouble> {
         transaction.commit()?;
         connection.pragma_update(None, "journal_mode", "DELETE")?;
         connection.pragma_update(None, "synchronous", "EXTRA")?;
-        Ok((connection, content))
+        Ok((Opened { connection, inode }, content))
     };
     attempt().map_err(|failed| failed.of(file))
 }
@@ -136,15 +156,17 @@ fn put_good(transaction: &Transaction<'_>, (kind, key): &ObjectId, row: &GoodRow
 }
 
 /// Makes the file if it is not there, for its owner alone, and its folder. SQLite gives the journal the same rights.
-fn make_private(file: &Path) -> io::Result<()> {
+/// Yields its device and inode.
+fn make_private(file: &Path) -> io::Result<(u64, u64)> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder)?;
     }
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(file)?;
-    if opened.metadata()?.permissions().mode() & 0o077 != 0 {
+    let metadata = opened.metadata()?;
+    if metadata.permissions().mode() & 0o077 != 0 {
         opened.set_permissions(Permissions::from_mode(0o600))?;
     }
-    Ok(())
+    Ok(inode(&metadata))
 }
 
 // === Reading ===

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use kourier_core::object::{Agent, BindingSpec, Chat, Reference};
+use rusqlite::Connection;
 use serde_json::json;
 
 use super::*;
@@ -165,7 +166,7 @@ fn a_file_that_cannot_be_written_is_tried_again() {
         identify(&store, vec![seen("a", "1")], NOW);
         let set = |store: &Store| {
             let state = store.lock();
-            let connection = state.disk.as_ref().unwrap().connection.as_ref().unwrap();
+            let connection = &state.disk.as_ref().unwrap().opened.as_ref().unwrap().connection;
             connection.pragma_update_and_check(None, pragma, value, |_| Ok(())).or_else(|error| match error {
                 rusqlite::Error::QueryReturnedNoRows => Ok(()),
                 error => Err(error),
@@ -176,11 +177,43 @@ fn a_file_that_cannot_be_written_is_tried_again() {
         {
             let state = store.lock();
             let disk = state.disk.as_ref().unwrap();
-            assert!(disk.trouble.is_some() && disk.connection.is_none(), "{pragma}");
+            assert!(disk.trouble.is_some() && disk.opened.is_none(), "{pragma}");
             assert_eq!((disk.stored.identities.len(), state.wanted.identities.len()), (1, 500), "{pragma}");
         }
         assert!(store.save_last_good(&good(1)), "{pragma}");
         assert!(store.lock().disk.as_ref().unwrap().trouble.is_none(), "{pragma}");
+    }
+}
+
+/// Removes a store's file, or puts another one in its place.
+type Lose = fn(&Path);
+
+#[test]
+fn a_file_that_is_removed_or_replaced_is_written_anew_with_everything() {
+    let losses: [Lose; 3] = [
+        |file| fs::remove_file(file).unwrap(),
+        |file| fs::rename(file, file.with_extension("old")).unwrap(),
+        |file| {
+            let other = file.with_extension("new");
+            let store = Store::open(&other).unwrap();
+            identify(&store, vec![seen("other", "1")], NOW);
+            drop(store);
+            fs::rename(other, file).unwrap();
+        },
+    ];
+    for lose in losses {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("store.db");
+        let store = Store::open(&file).unwrap();
+        let (_, uid) = identify(&store, vec![seen("a", "1")], NOW);
+        assert!(store.save_last_good(&good(1)));
+        lose(&file);
+        // Nothing changed, and the loss is made good all the same.
+        assert_eq!(identify(&store, vec![seen("a", "1")], LATER).1, uid);
+        drop(store);
+        let store = Store::open(&file).unwrap();
+        assert_eq!((store.last_good(), store.remembered()), (good(1), vec![seen("a", "1")]));
+        assert_eq!(identify(&store, vec![seen("a", "1")], LATER).1, uid);
     }
 }
 

@@ -92,7 +92,7 @@ impl<'a> World<'a> {
         let backend = self.backends.find(&backend_key, &key.namespace);
         let connection = self.connections.find(&connection_key, &key.namespace);
         for problem in self.field_problems(spec, &connection) {
-            outlook.add(AcceptedReason::InvalidSpec, problem.to_string());
+            outlook.add(AcceptedReason::InvalidSpec, problem);
         }
         // Which generation runs is a broker's own memory: of a Binding that every broker answers for, all have to say
         // the same.

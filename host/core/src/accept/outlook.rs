@@ -8,13 +8,16 @@ use crate::reason::AcceptedReason;
 use crate::rule::{LABEL, NAME};
 use crate::snapshot::Problem;
 
+/// How many problems of an object are told to each Binding that names it: more would not fit into a message.
+const MAX_TOLD: usize = 10;
+
 /// What one spec of a Binding comes to.
 #[derive(Default)]
 pub(super) struct Outlook {
     /// What is served if this spec counts; none when it cannot be served.
     pub served: Option<Served>,
     /// The problems, each with its reason.
-    problems: Vec<(AcceptedReason, String)>,
+    problems: Vec<(AcceptedReason, Problem)>,
     /// Names for the log only.
     log: Vec<String>,
 }
@@ -34,13 +37,13 @@ impl Outlook {
     pub(super) fn unreadable(problems: &[Problem]) -> Self {
         let mut outlook = Self::default();
         for problem in problems {
-            outlook.add(AcceptedReason::InvalidSpec, problem.to_string());
+            outlook.add(AcceptedReason::InvalidSpec, problem.clone());
         }
         outlook
     }
 
     /// Adds a problem of this reason.
-    pub(super) fn add(&mut self, reason: AcceptedReason, problem: String) {
+    pub(super) fn add(&mut self, reason: AcceptedReason, problem: Problem) {
         self.problems.push((reason, problem));
     }
 
@@ -52,7 +55,7 @@ impl Outlook {
             self.log.push(format!("channel {channel} is held by Binding {winner}"));
             "already bound by a Binding in another namespace".to_owned()
         };
-        self.add(AcceptedReason::ChannelConflict, Problem::new("spec.chat.channel", what).to_string());
+        self.add(AcceptedReason::ChannelConflict, Problem::new("spec.chat.channel", what));
     }
 
     /// Adds what is wrong with the object to which a reference leads.
@@ -63,7 +66,7 @@ impl Outlook {
             Found::Peer(peer) if peer.problems.is_empty() => return,
             Found::Peer(peer) => return self.rejected(link, peer),
         };
-        self.add(reason, Problem::new(S::FIELD, what).to_string());
+        self.add(reason, Problem::new(S::FIELD, what));
     }
 
     /// An object's own problems are told in its namespace only.
@@ -76,20 +79,17 @@ impl Outlook {
             }
             Some(_) | None => format!("its {kind} is invalid"),
         };
-        let problems: Vec<String> = peer.problems.iter().map(ToString::to_string).collect();
-        let problems = problems.join("; ");
+        let problems = some_of(&peer.problems);
         if link.target.namespace == link.binding.namespace {
-            self.add(S::REJECTED, format!("{what} ({problems})"));
+            self.add(S::REJECTED, Problem::new(S::FIELD, format!("{what} ({problems})")));
         } else {
             self.log.push(format!("{kind} {}: {problems}", link.target));
-            self.add(S::REJECTED, what);
+            self.add(S::REJECTED, Problem::new(S::FIELD, what));
         }
     }
 
     /// Whether nothing is wrong but that an object runs an older generation.
     pub(super) fn can_be_served(&self) -> bool {
-        let is_rejected =
-            |reason| matches!(reason, AcceptedReason::BackendRejected | AcceptedReason::ConnectionRejected);
         self.problems.iter().all(|(reason, _)| is_rejected(*reason))
     }
 
@@ -97,7 +97,7 @@ impl Outlook {
     pub(super) fn refusal(mut self, serving: Option<(Generation, Generation)>) -> Option<Refusal> {
         self.problems.sort_by_key(|(reason, _)| *reason);
         let reason = self.problems.first().map(|(reason, _)| *reason)?;
-        let problems: Vec<&str> = self.problems.iter().map(|(_, problem)| problem.as_str()).collect();
+        let problems: Vec<String> = self.problems.iter().map(|(reason, problem)| sentence(*reason, problem)).collect();
         let mut message = problems.join("; ");
         if let Some((refused, served)) = serving {
             message = format!("generation {refused} is invalid, serving generation {served}: {message}");
@@ -105,6 +105,24 @@ impl Outlook {
         let log = (!self.log.is_empty()).then(|| self.log.join("; "));
         Some(Refusal { reason, message: Message::new(&message), problems: self.problems, log })
     }
+}
+
+/// The first problems of an object that a Binding names. Each of its Bindings repeats them.
+fn some_of(problems: &[Problem]) -> String {
+    let mut told: Vec<String> = problems.iter().take(MAX_TOLD).map(ToString::to_string).collect();
+    if let Some(more @ 1..) = problems.len().checked_sub(MAX_TOLD) {
+        told.push(format!("and {more} more"));
+    }
+    told.join("; ")
+}
+
+fn is_rejected(reason: AcceptedReason) -> bool {
+    matches!(reason, AcceptedReason::BackendRejected | AcceptedReason::ConnectionRejected)
+}
+
+/// A problem in the message. That of an object which the Binding names says whose it is, so it needs no field.
+fn sentence(reason: AcceptedReason, problem: &Problem) -> String {
+    if is_rejected(reason) { problem.what.clone() } else { problem.to_string() }
 }
 
 impl Link<'_> {

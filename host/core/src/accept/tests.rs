@@ -135,6 +135,19 @@ fn an_invalid_backend_or_connection_in_the_same_namespace_is_told_with_its_probl
 }
 
 #[test]
+fn of_very_many_problems_of_a_backend_the_first_are_told_to_each_binding_with_the_field_that_names_it() {
+    let names: Vec<String> = (0..30).map(|number| format!("Bad{number}")).collect();
+    let mut world = World::new();
+    world.backend("team-a/agents", json!({"url": "https://agents.example", "allowedNamespaces": names}));
+    let refusal = world.binds("team-a/b", "C1").judge("team-a/b").refusal.unwrap();
+    let [(AcceptedReason::BackendRejected, problem)] = refusal.problems.as_slice() else { panic!("{refusal:?}") };
+    assert_eq!(problem.path, "spec.agent.backendRef");
+    assert!(problem.what.contains("allowedNamespaces[9]: "), "{problem}");
+    assert!(!problem.what.contains("allowedNamespaces[10]"), "{problem}");
+    assert!(problem.what.ends_with("; and 20 more)"), "{problem}");
+}
+
+#[test]
 fn the_good_generation_of_an_invalid_backend_is_what_runs_and_is_told() {
     let mut world = World::new();
     world.binds("team-a/b", "C1").accept();

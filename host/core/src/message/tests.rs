@@ -39,6 +39,18 @@ fn a_message_is_cut_at_a_character_boundary() {
 }
 
 #[test]
+fn of_a_very_long_text_the_beginning_is_looked_at_and_no_half_of_an_address_is_left() {
+    check(&"word ".repeat(1_000_000), &format!("{}…", "word ".repeat(205).get(..1021).unwrap()));
+    // Redacted it would fit; where it was cut, an address began.
+    let long = format!("https://{} ", "x".repeat(4000));
+    check(
+        &format!("{long}{}10.0.0.1", "y ".repeat((4096 - 4009 - 4) / 2)),
+        &format!("[redacted] {}…", "y ".repeat(41)),
+    );
+    check(&"x".repeat(5000), "…");
+}
+
+#[test]
 fn a_message_names_no_url_host_address_or_port() {
     for (text, want) in [
         ("cannot reach https://user:secret@agent.team-b.svc:8443/card?token=1#x now", "cannot reach [redacted] now"),

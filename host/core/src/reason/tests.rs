@@ -37,15 +37,6 @@ fn each_reason_says_what_is_so_and_what_to_do() {
 }
 
 #[test]
-fn each_reason_is_found_by_its_name() {
-    for reason in AcceptedReason::ALL {
-        assert_eq!(AcceptedReason::parse(reason.as_str()), Some(*reason));
-    }
-    for reason in BackendReason::ALL {
-        assert_eq!(BackendReason::parse(reason.as_str()), Some(*reason));
-    }
-    for reason in ChannelReason::ALL {
-        assert_eq!(ChannelReason::parse(reason.as_str()), Some(*reason));
-    }
-    assert_eq!(AcceptedReason::parse("Rejected"), None, "none is written today");
+fn no_reason_of_accepted_reads_rejected() {
+    assert!(AcceptedReason::ALL.iter().all(|reason| reason.as_str() != "Rejected"));
 }

@@ -105,7 +105,7 @@ fn what_is_not_an_exchange_is_refused() {
     check("    answer: {base64: '*'}\n", "base64: ");
     check("    answer: {headers: {a: \"b\\tc\"}}\n", "headers.a: only visible ASCII");
     check("    answer: {delay: 3}\n", "delay: ");
-    check("    answer: {delay: 3m}\n", "delay: ");
+    check("    answer: {delay: 1.5s}\n", "delay: ");
     check("    answer: {fill: {byte: xx, size: 3}}\n", "one ASCII character");
     check("    answer: {fill: {byte: x, size: 1, prefix: xx}}\n", "the prefix included");
     check("    answer: {fill: {byte: x, size: 99999999}}\n", "is more than");

@@ -75,8 +75,8 @@ fn json_has_the_same_problems_as_fields() {
 #[test]
 fn the_command_line_takes_folders_files_and_refuses_what_is_not_there() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("good.yaml"), GOOD).unwrap();
-    std::fs::write(folder.path().join("readme.txt"), "not a manifest").unwrap();
+    fs::write(folder.path().join("good.yaml"), GOOD).unwrap();
+    fs::write(folder.path().join("readme.txt"), "not a manifest").unwrap();
     let mut named = Named::default();
     take(&mut named, folder.path()).unwrap();
     assert_eq!(named.read().snapshot.bindings.len(), 1);
@@ -91,9 +91,9 @@ fn the_command_line_takes_folders_files_and_refuses_what_is_not_there() {
 fn the_manifests_of_the_pages_are_good() {
     let docs = crate::committed::root().join("docs");
     let mut found = 0;
-    for entry in std::fs::read_dir(docs).unwrap() {
+    for entry in fs::read_dir(docs).unwrap() {
         let page = entry.unwrap().path();
-        let text = std::fs::read_to_string(&page).unwrap_or_default();
+        let text = fs::read_to_string(&page).unwrap_or_default();
         for block in text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
             if block.contains("apiVersion: agentkourier.io/") {
                 found += 1;
@@ -105,4 +105,36 @@ fn the_manifests_of_the_pages_are_good() {
         }
     }
     assert!(found > 0);
+}
+
+#[test]
+fn what_is_named_twice_is_read_once_and_two_links_to_one_file_are_two_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, other) = (folder.path().join("real"), folder.path().join("other"));
+    fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &other).unwrap();
+    fs::write(real.join("good.yaml"), GOOD).unwrap();
+    let mut named = Named::default();
+    for path in [real.join("good.yaml"), real.join("../real/./good.yaml"), real.clone(), other.join("good.yaml"), other]
+    {
+        take(&mut named, &path).unwrap();
+    }
+    assert_eq!(named.read().problems, []);
+    std::os::unix::fs::symlink("good.yaml", real.join("link.yaml")).unwrap();
+    take(&mut named, &real).unwrap();
+    assert_eq!(named.read().problems.len(), 6);
+}
+
+#[test]
+fn a_line_of_a_problem_stays_one_line() {
+    let mut named = Named::default();
+    named.add(PathBuf::from("a\n0 problems\u{1b}[1A.yaml"), Err("is not a file".to_owned()));
+    let text = Report::of(&named.read(), &rules()).text();
+    assert_eq!(text, "a\\n0 problems\\u{1b}[1A.yaml: is not a file\n0 objects, 1 problem\n");
+}
+
+#[test]
+fn a_broker_is_a_name() {
+    assert_eq!(broker("east-1"), Ok("east-1".to_owned()));
+    assert!(broker("A B").unwrap_err().contains("write a name"));
 }

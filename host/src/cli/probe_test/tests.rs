@@ -55,6 +55,10 @@ fn a_filter_chooses_and_a_list_runs_nothing() {
     let (text, passed) = tested(&chosen).unwrap();
     assert!(passed);
     assert_eq!(text, format!("{}/a.yaml:7  A sleeping agent is unreachable\n", dir.path().display()));
+    let (text, _) = tested(&Args { output: Output::Json, ..chosen }).unwrap();
+    let file = dir.path().join("a.yaml");
+    let listed = serde_json::json!([{"case": "A sleeping agent is unreachable", "file": file, "line": 7}]);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), listed);
 }
 
 #[test]

@@ -1,15 +1,70 @@
-//! The question to the broker.
+//! The question to the broker, or to a cluster.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use kourier_kube::api::BindingList;
+use kourier_kube::client::{self, Access, Server};
+use kourier_kube::inquiry;
 use rustls::{ClientConfig, RootCertStore};
 
-use kourier_kube::api::BindingList;
+use crate::shown::escaped;
 
 /// A broker that answers has answered by then.
 const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The longest answer, in bytes: that of a few ten thousand Bindings.
+const MAX_ANSWER: usize = 64 << 20;
+
+/// A host and a port, as `--admin` takes them.
+pub(super) fn address(text: &str) -> Result<String, String> {
+    let right = "write HOST:PORT, such as 127.0.0.1:9090 or [::1]:9090";
+    if text.contains('/') {
+        return Err(format!("is a URL or a path: {right}, without http:// and without a path"));
+    }
+    let (host, port) = text.rsplit_once(':').ok_or_else(|| format!("has no port: {right}"))?;
+    if url::Host::parse(host).is_err() {
+        return Err(format!("has no host that can be looked up: {right}"));
+    }
+    match port.parse::<u16>() {
+        Ok(1..) if port.bytes().all(|byte| byte.is_ascii_digit()) => Ok(text.to_owned()),
+        _ => Err(format!("has no port from 1 to 65535: {right}")),
+    }
+}
+
+/// Who is asked.
+pub(super) enum Asked {
+    /// A running broker.
+    Broker(Broker),
+    /// An API server, for the Bindings of a namespace or of all.
+    Cluster(Server, Option<String>),
+}
+
+impl Asked {
+    /// The API server of `access`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no way to it.
+    pub(super) async fn cluster(access: &Access, namespace: Option<String>) -> anyhow::Result<Self> {
+        Ok(Self::Cluster(client::server(access).await?, namespace))
+    }
+
+    /// The Bindings.
+    ///
+    /// # Errors
+    ///
+    /// When nobody answers, or somebody else does.
+    pub(super) async fn bindings(&self) -> anyhow::Result<BindingList> {
+        match self {
+            Self::Broker(broker) => broker.bindings().await,
+            Self::Cluster(server, namespace) => inquiry::bindings(&server.client, namespace.as_deref())
+                .await
+                .with_context(|| format!("the API server at {}:{}", server.host, server.port)),
+        }
+    }
+}
 
 /// A running broker.
 pub(super) struct Broker {
@@ -43,10 +98,49 @@ impl Broker {
             )
         })?;
         if answer.status() == reqwest::StatusCode::SERVICE_UNAVAILABLE {
-            bail!("the broker at {admin} has not read its configuration yet: ask again in a moment");
+            let said = body(answer).await.unwrap_or_default();
+            bail!("the broker at {admin} is not ready: {}", escaped(String::from_utf8_lossy(&said).trim_end()));
         }
-        let body = answer.error_for_status().with_context(|| format!("what answers at {admin} is not a broker"))?;
-        let text = body.bytes().await.with_context(|| format!("the answer of {admin} was cut off"))?;
+        let answer = answer.error_for_status().with_context(|| format!("what answers at {admin} is not a broker"))?;
+        let text = body(answer).await.with_context(|| format!("the answer of {admin} cannot be read"))?;
         serde_json::from_slice(&text).with_context(|| format!("what answers at {admin} is not a broker"))
+    }
+}
+
+async fn body(mut answer: reqwest::Response) -> anyhow::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(part) = answer.chunk().await? {
+        if body.len() + part.len() > MAX_ANSWER {
+            bail!("it has more than {} MiB", MAX_ANSWER >> 20);
+        }
+        body.extend_from_slice(&part);
+    }
+    Ok(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_a_host_and_a_port() {
+        for text in ["127.0.0.1:9090", "[::1]:1", "localhost:65535", "kourier.team-a.svc:9090"] {
+            assert_eq!(address(text).as_deref(), Ok(text));
+        }
+        let check = |text: &str, what: &str| {
+            let right = "write HOST:PORT, such as 127.0.0.1:9090 or [::1]:9090";
+            assert_eq!(address(text), Err(format!("{what}: {right}")), "{text}");
+        };
+        for text in ["localhost", "9090", ""] {
+            check(text, "has no port");
+        }
+        for text in ["localhost:", "localhost:0", "localhost:65536", "localhost:+1", "localhost:x"] {
+            check(text, "has no port from 1 to 65535");
+        }
+        for text in ["[::1]", ":9090", "a b:9090", "::1:9090", "a@b:9090"] {
+            check(text, "has no host that can be looked up");
+        }
+        let url = address("http://127.0.0.1:9090").unwrap_err();
+        assert!(url.starts_with("is a URL or a path: write HOST:PORT") && url.contains("without http://"), "{url}");
     }
 }

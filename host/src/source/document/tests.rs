@@ -157,9 +157,12 @@ spec: {url: 'http://a', auth: {scheme: basic, secretRef: {}}, allowedNamespaces:
 #[test]
 fn what_is_no_document_is_told() {
     for (text, expected) in [
-        ("just text", "1: : is a string: write an object with apiVersion, kind, metadata and spec"),
-        ("---\n- a\n", "2: : is a list: write an object with apiVersion, kind, metadata and spec"),
-        ("a: [\n", "1: : is not YAML that can be read: unclosed bracket '['"),
+        ("just text", "1: is a string: write an object with apiVersion, kind, metadata and spec"),
+        ("---\n- a\n", "2: is a list: write an object with apiVersion, kind, metadata and spec"),
+        (
+            "a: [\n",
+            "1: is not YAML that can be read: the bracket '[' is not closed: close it where it ends, or put the text in quotes",
+        ),
         ("", ""),
         ("# nothing\n---\n---\n", ""),
     ] {
@@ -217,7 +220,7 @@ fn what_is_told_has_a_bound() {
     let found = read(&BINDING.replace("spec:\n", &format!("spec:\n{many}"))).documents.remove(0);
     assert_eq!(found.shape.len(), 101);
     assert!(found.lines.len() < 2_010);
-    assert_eq!(found.shape[100].problem.to_string(), ": has more problems than can be told");
+    assert_eq!(found.shape[100].problem.to_string(), "has more problems than can be told");
     let content = read(&"---\na: 1\n".repeat(100_000));
     assert!(content.broken && content.nameless.len() == 1_000);
     let kind = told(&BINDING.replace("kind: Binding", &format!("kind: {long}")));
@@ -228,7 +231,12 @@ fn what_is_told_has_a_bound() {
 fn one_bad_document_hides_no_other() {
     let text = format!("{BINDING}---\nb: [\n---\n{}", BINDING.replace("name: chat", "name: other"));
     assert_eq!(names(&text), ["1 Binding team-a/chat", "15 Binding team-a/other"]);
-    assert_eq!(told(&text), ["13: : is not YAML that can be read: unclosed bracket '['"]);
+    assert_eq!(
+        told(&text),
+        [
+            "13: is not YAML that can be read: the bracket '[' is not closed: close it where it ends, or put the text in quotes"
+        ]
+    );
     assert!(read(&text).broken);
 }
 

@@ -1,14 +1,14 @@
 //! The files of a folder, read with care: nothing outside it, nothing that blocks, nothing without end.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-/// The largest file, in bytes: what a ConfigMap can hold.
-pub(super) const MAX_FILE: u64 = 1 << 20;
+use crate::file::{self, MAX_TEXT, Unread};
+
 /// The most entries of a folder: one with more is not a folder of manifests.
 const MAX_ENTRIES: usize = 10_000;
 /// How often a folder that is swapped while it is read is read again.
@@ -63,10 +63,7 @@ fn is_manifest(name: &str) -> bool {
 fn found(root: &Path, name: &OsString) -> Option<Found> {
     let path = root.join(name);
     let content = match real(root, &path) {
-        Ok(Some(real)) => match read_file(&real) {
-            Ok(content) => content.map(|text| (Sha256::digest(&text).into(), text)),
-            Err(error) => Err(format!("cannot be read: {error}")),
-        },
+        Ok(Some(real)) => read_file(&real).map(|text| (Sha256::digest(&text).into(), text)).map_err(|why| told(&why)),
         Ok(None) => Err("is a link that leads out of the folder".to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(&path).is_err() => return None,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err("is a link that leads nowhere".to_owned()),
@@ -81,19 +78,15 @@ fn real(root: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
     Ok(real.starts_with(root).then_some(real))
 }
 
-/// Reads one file: an error when it cannot be read, a sentence when it is none that we read.
-pub(super) fn read_file(path: &Path) -> io::Result<Result<String, String>> {
-    // Opening a FIFO would block, so it is asked for before.
-    let metadata = fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Ok(Err("is not a file".to_owned()));
+/// Reads one manifest file, wherever it is.
+pub(super) fn read_file(path: &Path) -> Result<String, Unread> {
+    file::text(path, MAX_TEXT)
+}
+
+/// Why a manifest file is not read, and what would be right.
+pub(super) fn told(unread: &Unread) -> String {
+    match unread {
+        Unread::TooLong(_) => format!("{unread}: split it"),
+        Unread::NotAFile | Unread::NotText | Unread::Io(_) => unread.to_string(),
     }
-    let mut content = Vec::new();
-    if metadata.len() <= MAX_FILE {
-        File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut content)?;
-    }
-    if metadata.len() > MAX_FILE || content.len() as u64 > MAX_FILE {
-        return Ok(Err("has more than 1 MiB: split it".to_owned()));
-    }
-    Ok(String::from_utf8(content).map_err(|_| "is not UTF-8 text".to_owned()))
 }

@@ -123,7 +123,9 @@ fn identity_survives_edits_restarts_and_files_that_do_not_parse() {
     assert_eq!(world.bindings(), ["a 2 1: C2"]);
     assert_eq!(
         world.problems(),
-        ["a.yaml:1: is not YAML that can be read: unclosed bracket '['; what the file last held stays as it was"]
+        [
+            "a.yaml:1: is not YAML that can be read: the bracket '[' is not closed: close it where it ends, or put the text in quotes; what the file last held stays as it was"
+        ]
     );
     world.write("a.yaml", binding("a", "C3"));
     assert_eq!(world.bindings(), ["a 3 1: C3"]);
@@ -261,6 +263,48 @@ fn a_folder_that_cannot_be_read_is_not_an_empty_one() {
     fs::remove_file(&config).unwrap();
     fs::create_dir(&config).unwrap();
     assert_eq!((world.bindings(), world.problems()), (vec![], vec![]));
+}
+
+#[test]
+fn a_folder_that_could_never_be_read_says_why_nothing_is_known() {
+    let mut world = World::new();
+    let (config, away) = (world.root.path().join("config"), world.root.path().join("away"));
+    fs::rename(&config, &away).unwrap();
+    let unread = world.read().unread.unwrap();
+    assert!(unread.contains("config: the folder cannot be read: No such file"), "{unread}");
+    assert!(!unread.contains("what it last held"), "{unread}");
+    fs::rename(&away, &config).unwrap();
+    assert_eq!(world.read().unread, None);
+    // It was empty, and so it stays.
+    fs::rename(&config, &away).unwrap();
+    assert_eq!(world.read().unread, None);
+    // What the store remembers is what is known after a restart.
+    fs::rename(&away, &config).unwrap();
+    world.write("a.yaml", binding("a", "C1"));
+    world.read();
+    fs::rename(&config, &away).unwrap();
+    world.restart();
+    assert_eq!((world.read().unread, world.bindings().len()), (None, 1));
+}
+
+#[test]
+fn a_file_with_many_copies_of_one_object_costs_no_more_than_it_is_long() {
+    let mut world = World::new();
+    let copy = "apiVersion: agentkourier.io/v1alpha1\nkind: Binding\nmetadata: {namespace: a, name: a}\n---\n";
+    world.write("a.yaml", copy.repeat(5000));
+    let reading = world.read();
+    let text: usize = reading.problems.iter().map(|problem| problem.what.len()).sum();
+    assert!(text < 5000 * 200, "{text} bytes are told of 5000 copies");
+    let copies = reading.problems.iter().filter(|problem| problem.what.ends_with("and 4996 more places: keep one"));
+    assert_eq!(copies.count(), 5000);
+}
+
+#[test]
+fn a_file_name_cannot_forge_a_line() {
+    let mut world = World::new();
+    world.write("a\nWARN forged\u{1b}[2J.yaml", "a: 1");
+    let problems = world.problems();
+    assert!(problems[0].starts_with("a\\nWARN forged\\u{1b}[2J.yaml:1: apiVersion: is missing"), "{problems:?}");
 }
 
 #[test]
