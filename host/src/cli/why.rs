@@ -1,13 +1,13 @@
 //! `agent-kourier why`: what holds a Binding back, and what to do about it.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
 use kourier_core::id::ObjectKey;
-use kourier_kube::client::{self, Access};
+use kourier_kube::client;
 use kourier_kube::inquiry;
 
+use crate::cli::cluster::ClusterArgs;
 use crate::cli::{self, Failure, Outcome};
 use crate::clock;
 
@@ -22,12 +22,8 @@ pub struct Args {
     /// The namespace of a Binding that is given as NAME alone; the one of the kubeconfig when it is left out.
     #[arg(short, long, value_name = "NS")]
     namespace: Option<String>,
-    /// The kubeconfig; without it, KUBECONFIG, ~/.kube/config, or the pod's service account.
-    #[arg(long, value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
-    /// The context in the kubeconfig.
-    #[arg(long, value_name = "NAME")]
-    context: Option<String>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
 }
 
 /// Prints why.
@@ -37,8 +33,7 @@ pub struct Args {
 /// When the cluster cannot be asked, or has no such Binding.
 pub fn run(args: &Args) -> Outcome {
     cli::block_on(async {
-        let access = Access { kubeconfig: args.kubeconfig.clone(), context: args.context.clone() };
-        let server = client::server(&access).await.map_err(Failure::input)?;
+        let server = client::server(&args.cluster.access()).await.map_err(Failure::input)?;
         let key = key(args, &server.namespace).map_err(|what| Failure::input(anyhow!(what)))?;
         let found = inquiry::inquire(&server.client, &key).await.map_err(Failure::input)?;
         let Some(found) = found else { return Err(Failure::input(anyhow!("there is no Binding {key}"))) };

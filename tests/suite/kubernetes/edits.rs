@@ -113,6 +113,8 @@ fn a_binding_made_again_starts_anew() {
     world.wait_for_reason("chat", "OK");
     let _ = world.kubectl(&["delete", "akbinding", "chat"]);
     world.binding("chat", "agents", "C1");
+    let made = std::time::Instant::now();
     let ready = world.wait_for_reason("chat", "BackendReachable:Pending");
+    assert!(made.elapsed() < std::time::Duration::from_secs(10), "it was seen after {:?}", made.elapsed());
     assert_eq!((&ready["status"], &ready["observedGeneration"]), (&json!("Unknown"), &json!(1)));
 }

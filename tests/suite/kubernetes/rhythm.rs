@@ -5,7 +5,9 @@ use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use suite::cluster::{QUICK, World};
+use suite::slack::Channel;
 
 /// Everything that a watch on the Bindings of the world's namespace sees, with the time.
 struct Watched {
@@ -38,6 +40,10 @@ impl Watched {
     }
 
     /// The events up to the next one that `is` one, that one included.
+    ///
+    /// # Panics
+    ///
+    /// When it does not come.
     fn until(&self, is: impl Fn(&str) -> bool) -> Vec<(Instant, String)> {
         let mut seen = Vec::new();
         loop {
@@ -58,35 +64,63 @@ impl Drop for Watched {
     }
 }
 
+/// Bindings of the steady state.
+const CROWD: usize = 200;
+
+/// Makes many Bindings, each with a channel of its own.
+fn crowd(world: &World) {
+    let names = || (0..CROWD).map(|number| (format!("chat-{number}"), format!("C9{number:03}")));
+    world.slack.change(|workspace| {
+        for (_, channel) in names() {
+            let members = [suite::cluster::BOT.to_owned()].into();
+            let joined = Channel { name: "talk".to_owned(), members, ..Channel::default() };
+            workspace.channels.insert(channel, joined);
+        }
+    });
+    let binding = |(name, channel): (String, String)| {
+        json!({
+            "apiVersion": "agentkourier.io/v1alpha1", "kind": "Binding",
+            "metadata": {"namespace": world.namespace, "name": name},
+            "spec": {"agent": {"backendRef": {"name": "agents"}},
+                "chat": {"connectionRef": {"name": "slack"}, "channel": channel}},
+        })
+    };
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": names().map(binding).collect::<Vec<_>>()});
+    world.cluster.kubectl().apply(&list.to_string()).unwrap();
+}
+
 #[test]
 fn in_a_steady_state_a_watch_sees_no_event() {
     let Some(world) = World::or_skip("in_a_steady_state_a_watch_sees_no_event") else { return };
-    for number in 1..=9 {
-        world.binding(&format!("chat-{number}"), "agents", &format!("C{number}"));
-    }
-    // A probe of each Binding is made each second: 10 minutes of the usual rhythm pass in two seconds.
-    let quick = QUICK.replace("passGap: 500ms", "passGap: 500ms, interval: 1s");
+    crowd(&world);
+    // Each Binding is probed in each pass: ten minutes of the usual rhythm, in which it is probed twice, take seconds.
+    let quick = QUICK
+        .replace("passGap: 500ms", "passGap: 500ms, interval: 1s")
+        .replace("gap: 500ms, cap", "spacing: 5ms, gap: 500ms, cap");
     let replica = world.replica(&world.admin(), &quick);
     let mut broker = replica.start();
-    for number in 1..=9 {
-        world.wait_for_reason(&format!("chat-{number}"), "OK");
-    }
+    world.wait("all are Ready", || {
+        let reasons = "--output=jsonpath={.items[*].status.conditions[?(@.type=='Ready')].reason}";
+        let reasons = world.kubectl(&["get", "akbinding", reasons]);
+        let ready = reasons.split_whitespace().filter(|reason| *reason == "OK").count();
+        (ready == CROWD).then_some(())
+    });
     let watched = Watched::new(&world);
     // The watch is known to see what happens: an edit of another Binding, before and after.
     world.binding("before", "nowhere", "C1");
-    let _ = watched.until(|event| event.contains(" before ") && event.contains("BackendNotFound"));
-    let probes = |broker: &suite::broker::Broker| -> u64 {
+    watched.until(|event| event.contains(" before ") && event.contains("BackendNotFound"));
+    let probes = |broker: &suite::broker::Broker| -> usize {
         let (_, metrics) = broker.get("/metrics").unwrap_or_default();
         let counts =
             metrics.lines().filter(|line| line.starts_with("agentkourier_binding_probe_duration_seconds_count"));
-        counts.filter_map(|line| line.rsplit_once(' ')?.1.parse::<u64>().ok()).sum()
+        counts.filter_map(|line| line.rsplit_once(' ')?.1.parse::<usize>().ok()).sum()
     };
     let begun = probes(&broker);
-    broker.wait("each Binding was probed three times more", |broker| (probes(broker) >= begun + 3 * 18).then_some(()));
-    world.binding("after", "nowhere", "C1");
+    broker.wait("each Binding was probed twice more", |broker| (probes(broker) >= begun + 2 * 2 * CROWD).then_some(()));
+    world.binding("after", "nowhere", "C2");
     let seen = watched.until(|event| event.contains(" after ") && event.contains("BackendNotFound"));
-    let of_chats = |event: &str| event.split(' ').nth(1).is_some_and(|name| name.starts_with("chat-"));
-    let others: Vec<_> = seen.iter().filter(|(_, event)| of_chats(event)).collect();
+    let of_crowd = |event: &str| event.split(' ').nth(1).is_some_and(|name| name.starts_with("chat-"));
+    let others: Vec<_> = seen.iter().filter(|(_, event)| of_crowd(event)).collect();
     assert!(others.is_empty(), "{others:?}");
 }
 

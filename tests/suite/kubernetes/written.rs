@@ -193,3 +193,37 @@ fn the_route_of_files_writes_no_status_and_leaves_the_one_that_stands() {
     });
     assert_eq!(world.get("chat"), before);
 }
+
+#[test]
+fn the_program_reads_a_cluster_as_kubectl_does_and_says_what_holds_a_binding_back() {
+    let test = "the_program_reads_a_cluster_as_kubectl_does_and_says_what_holds_a_binding_back";
+    let Some(world) = World::or_skip(test) else { return };
+    world.binding("chat", "agents", "C1");
+    world.binding("alone", "agents", "C10");
+    let config = world.admin().display().to_string();
+    let run = |arguments: &[&str]| {
+        let output = suite::broker::run(&[arguments, &["--kubeconfig", &config]].concat());
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let alone = format!("{}/alone", world.namespace);
+    let (code, said) = run(&["why", &alone]);
+    assert_eq!(code, Some(1), "{said}");
+    let never = format!("No broker called {:?} has ever run in this cluster", world.broker);
+    assert!(said.contains("has no status yet") && said.contains(&never), "{said}");
+    let replica = world.replica(&world.admin(), QUICK);
+    let _broker = replica.start();
+    world.wait_for_reason("chat", "OK");
+    world.wait_for_reason("alone", "ChannelJoined:NotInChannel");
+    let (code, said) = run(&["why", &alone]);
+    assert_eq!(code, Some(1), "{said}");
+    for part in ["Ready is False (ChannelJoined:NotInChannel)", "is led by", "1 of 1"] {
+        assert!(said.contains(part), "{part} is missing from\n{said}");
+    }
+    assert_eq!(run(&["why", &format!("{}/chat", world.namespace)]).0, Some(0));
+    assert_eq!(run(&["why", "nobody/nothing"]).0, Some(2));
+    let (code, list) = run(&["status", "--namespace", &world.namespace, "--output", "json"]);
+    assert_eq!(code, Some(0));
+    let list: Value = serde_json::from_str(&list).unwrap();
+    let statuses: Vec<&Value> = list["items"].as_array().unwrap().iter().map(|binding| &binding["status"]).collect();
+    assert_eq!(statuses, [&world.get("alone")["status"], &world.get("chat")["status"]]);
+}

@@ -10,6 +10,7 @@ use kourier_kube::inquiry::{Held, Inquiry, Told};
 use crate::cli::age::{age, age_of};
 use crate::cli::explain;
 use crate::cli::table;
+use crate::shown::escaped;
 
 /// What is said of a Binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub(super) fn say(found: &Inquiry, now: Timestamp) -> Said {
         }
     };
     if let Some(ready) = ready.filter(|ready| ready.status != "True") {
-        paragraph(&ready.message);
+        paragraph(&escaped(&ready.message));
         paragraph(&advice(&ready.reason, &ready.message));
     }
     paragraph(&behind(binding));
@@ -50,7 +51,8 @@ fn headline(binding: &Binding, ready: Option<&ConditionStatus>, now: Timestamp) 
         None => format!("{name} has no status yet\n"),
         Some(ready) => {
             let since = age_of(&ready.last_transition_time, now);
-            format!("{name}: Ready is {} ({}), since {since}\n", ready.status, ready.reason)
+            let (status, reason) = (escaped(&ready.status), escaped(&ready.reason));
+            format!("{name}: Ready is {status} ({reason}), since {since}\n")
         }
     }
 }
