@@ -24,9 +24,9 @@ pub const BOT: &str = "U0BOT";
 
 /// A namespace of a real API server with an AgentBackend `agents`, a ChatConnection `slack` and its Secret, and the peers
 /// that they lead to. The bot is in the channels `C1` to `C9`, and not in `C10`.
-pub struct World {
-    /// The cluster, which others use too.
-    pub cluster: &'static Cluster,
+pub struct World<'c> {
+    /// The cluster, which others may use too.
+    pub cluster: &'c Cluster,
     /// The namespace.
     pub namespace: String,
     /// The chat platform.
@@ -39,7 +39,7 @@ pub struct World {
     pub runtime: Runtime,
 }
 
-impl World {
+impl World<'static> {
     /// A new world; none when no API server can be had, which is said loudly, and is a failure under CI.
     ///
     /// # Panics
@@ -50,14 +50,16 @@ impl World {
         let cluster = kourier_test_cluster::or_skip(test, Cluster::shared())?;
         Some(Self::on(cluster))
     }
+}
 
+impl<'c> World<'c> {
     /// A new world on this cluster.
     ///
     /// # Panics
     ///
     /// When it cannot be made.
     #[must_use]
-    pub fn on(cluster: &'static Cluster) -> Self {
+    pub fn on(cluster: &'c Cluster) -> Self {
         cluster.crds().expect("the CRDs can be installed");
         let namespace = cluster.namespace().expect("a namespace can be made");
         let runtime = Runtime::new().expect("a runtime can be started");

@@ -5,5 +5,6 @@ pub mod broker;
 pub mod cluster;
 pub mod guests;
 pub mod peer;
+pub mod release;
 pub mod slack;
 pub mod tls;

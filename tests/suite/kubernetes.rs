@@ -2,6 +2,7 @@
 //!
 //! The rhythm is quick where a test is not about it: see [`suite::cluster::QUICK`].
 
+mod chart;
 mod edits;
 mod foreign;
 mod leaders;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 use tempfile::{NamedTempFile, TempPath};
 
+use crate::audit::{self, Call};
 use crate::certificates::Certificates;
 use crate::kubectl::Kubectl;
 use crate::server::{Etcd, Server};
@@ -99,6 +100,15 @@ impl Cluster {
     /// When the cluster was not started here: others use it.
     pub fn server(&self) -> anyhow::Result<&Server> {
         Ok(&self.own()?.server)
+    }
+
+    /// What the API servers of this cluster have answered so far, in no order.
+    ///
+    /// # Errors
+    ///
+    /// When a log cannot be read, or the cluster was not started here.
+    pub fn audit(&self) -> anyhow::Result<Vec<Call>> {
+        audit::read(&self.own()?.folder.0)
     }
 
     /// The kubeconfig of a user who may do everything.

@@ -11,6 +11,7 @@
 //! cluster.kubectl().ok(&["get", "akbinding", "--namespace", &namespace]).expect("a table");
 //! ```
 
+mod audit;
 mod certificates;
 mod child;
 mod cluster;
@@ -19,6 +20,7 @@ mod kubectl;
 mod server;
 mod tools;
 
+pub use audit::Call;
 pub use cluster::Cluster;
 pub use kubectl::Kubectl;
 pub use server::Server;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
+use crate::audit;
 use crate::certificates::Certificates;
 use crate::child::Held;
 use crate::cluster::CACHE;
@@ -69,8 +70,11 @@ impl Server {
         etcd: &Etcd,
         certificates: &Certificates,
     ) -> anyhow::Result<Self> {
+        let policy = audit::write_policy(folder)?;
         with_free_ports(|[port]| {
-            let args = arguments(folder, etcd, certificates, port);
+            let mut args = arguments(folder, etcd, certificates, port);
+            args.push(format!("--audit-policy-file={}", policy.display()));
+            args.push(format!("--audit-log-path={}", folder.join(format!("{port}.{}", audit::ENDING)).display()));
             let process = Held::start(&tools.kube_apiserver, &args, folder.join(format!("{port}.log")), None)?;
             let config = folder.join(format!("{port}.kubeconfig"));
             kubeconfig::write_admin(&config, &format!("https://127.0.0.1:{port}"), certificates)?;

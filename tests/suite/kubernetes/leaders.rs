@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use suite::broker::Broker;
 use suite::cluster::{QUICK, World, condition_of};
 
-fn leads(broker: &Broker) -> bool {
+pub(super) fn leads(broker: &Broker) -> bool {
     let (_, metrics) = broker.get("/metrics").unwrap_or_default();
     metrics.lines().any(|line| line == "agentkourier_leader 1")
 }
