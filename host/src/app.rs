@@ -1,6 +1,6 @@
 //! The only wiring: makes the parts, joins them, and stops them in order. There is no logic here.
 //!
-//! Parts are joined by channels that hold the latest value alone: [`files`] and [`cluster`] have the pictures.
+//! Parts are joined by channels that hold the latest value alone: `app/files.rs` and `app/cluster.rs` have the pictures.
 
 mod cluster;
 mod files;
@@ -130,7 +130,7 @@ impl Parts {
 }
 
 /// Ends when the broker stops.
-fn end(told: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> {
+pub(crate) fn end(told: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> {
     let mut told = told.clone();
     async move {
         // An error means that the sender is gone, and with it the broker.

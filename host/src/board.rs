@@ -1,8 +1,8 @@
 //! The board: the latest status of each Binding, for everyone who looks.
 //!
 //! With the configuration in files there is no object that holds a status, so the board is where it stands: it folds
-//! acceptance and the prober's results into conditions and keeps their times. With custom resources it shows what
-//! stands in the objects.
+//! acceptance and the prober's results into conditions and keeps their times. With custom resources it shows what the
+//! leader is about to write, and on a standby what stands in the objects.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -82,13 +82,16 @@ impl Board {
         Self { rows: rows.collect(), unread: reading.unread.clone() }
     }
 
-    /// What stands in the objects of a cluster. `cases` are those that this replica leads.
+    /// What should stand in the objects of a cluster by `cases`, which are those that this replica leads, and for the
+    /// other Bindings what stands.
     #[must_use]
-    pub fn of_view(view: &View, cases: &BTreeMap<ObjectKey, Case>) -> Self {
+    pub fn of_view(view: &View, cases: &BTreeMap<ObjectKey, Case>, now: Timestamp) -> Self {
         let rows = view.objects.iter().filter(|((kind, _), _)| *kind == Kind::Binding).map(|((_, key), stored)| {
-            let mut conditions = stored.standing.conditions.clone();
-            conditions.sort_by_key(|condition| condition.kind);
             let assessment = cases.get(key).map(|case| case.assessment.clone());
+            let standing = &stored.standing.conditions;
+            let mut conditions =
+                assessment.as_ref().map_or_else(|| standing.clone(), |assessment| advance(standing, assessment, now));
+            conditions.sort_by_key(|condition| condition.kind);
             let (meta, written) = (stored.meta.clone(), stored.spec.clone());
             (key.clone(), Row { meta, written, assessment, conditions })
         });
@@ -156,10 +159,13 @@ pub async fn run(
     }
 }
 
+/// The latest value of a kind; none before the first.
+type Latest<T> = watch::Receiver<Option<Arc<T>>>;
+
 /// Keeps the board of a cluster until `shutdown` ends. `cases` are those that this replica leads; none while it does
-/// not. `boards` is none before the objects were first read.
+/// not. `boards` is none before the objects were first read and judged.
 pub async fn run_beside_cluster(
-    mut views: watch::Receiver<Option<Arc<View>>>,
+    (mut views, judgements): (Latest<View>, Latest<Judgement>),
     cases: impl Fn() -> Option<Arc<BTreeMap<ObjectKey, Case>>>,
     boards: watch::Sender<Option<Arc<Board>>>,
     (metrics, pulse): (Arc<Metrics>, Pulse),
@@ -176,9 +182,13 @@ pub async fn run_beside_cluster(
             () = tokio::time::sleep(LOOK) => {}
         }
         let Some(view) = views.borrow_and_update().clone() else { continue };
+        if judgements.borrow().is_none() {
+            continue;
+        }
         let led = cases();
         let leads = led.is_some();
-        let next = clock::blocking(move || Arc::new(Board::of_view(&view, &led.unwrap_or_default()))).await;
+        let next =
+            clock::blocking(move || Arc::new(Board::of_view(&view, &led.unwrap_or_default(), clock::now()))).await;
         if leads {
             report(&board, &next, &metrics);
         } else {

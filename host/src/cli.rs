@@ -34,7 +34,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  good
   1  found something wrong: a problem, a failed case, with `status --wait`
-     a Binding that is not Ready
+     or `why` a Binding that is not Ready
   2  bad usage, or input that cannot be read
   3  internal: the program or the machine failed";
 

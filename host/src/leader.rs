@@ -17,6 +17,7 @@ use kourier_kube::writer::Writer;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+use crate::app::end;
 use crate::prober::{Found, Prober};
 use crate::pulse::Pulse;
 use crate::secrets::Secrets;
@@ -100,18 +101,19 @@ pub struct Leader {
 impl Leader {
     /// Leads whenever this replica is elected, until `shutdown` ends. The Lease is released after the last write.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        let (end, told) = watch::channel(false);
-        let Self { leadership, elections, prober, pulse, writer, statuses, accepted, results, secrets } = self;
+        let (stop, told) = watch::channel(false);
+        let Self { leadership, mut elections, prober, pulse, writer, statuses, accepted, results, secrets } = self;
         let leads = leadership.clone();
-        let writes = writer.run(statuses, move || leads.left(), ended(&told));
-        let probes = Terms { leadership, prober, pulse, accepted, results, secrets }.run(ended(&told));
+        let writes = writer.run(statuses, move || leads.left(), end(&told));
+        let probes = Terms { leadership, prober, pulse, accepted, results, secrets }.run(end(&told));
         let mut work = pin!(async { tokio::join!(writes, probes) });
         tokio::select! {
             biased;
             () = shutdown => {}
             _ = &mut work => {}
+            () = died(elections.as_mut()) => tracing::error!("the election ended by itself"),
         }
-        end.send_replace(true);
+        stop.send_replace(true);
         work.await;
         if let Some(elections) = elections {
             elections.release().await;
@@ -137,7 +139,7 @@ impl Terms {
             tokio::select! {
                 biased;
                 () = &mut shutdown => return,
-                () = self.leadership.begins() => tracing::info!("this replica leads"),
+                () = self.leadership.begins() => {}
             }
             let prober = (self.prober)().run(self.accepted.clone(), self.results.clone(), std::future::pending());
             let over = tokio::select! {
@@ -152,15 +154,14 @@ impl Terms {
             if over {
                 return;
             }
-            tracing::warn!("this replica does not lead any more");
         }
     }
 }
 
-fn ended(told: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> {
-    let mut told = told.clone();
-    async move {
-        // An error means that it is over as well.
-        let _ = told.wait_for(|told| *told).await;
+/// Ends when the candidate does, which is a defect: without it nobody would ever lead here again.
+async fn died(elections: Option<&mut Elections>) {
+    match elections {
+        Some(elections) => elections.ended().await,
+        None => std::future::pending().await,
     }
 }

@@ -70,6 +70,8 @@ pub async fn server(access: &Access) -> Result<Server, ApiError> {
     config.default_retry = false;
     config.connect_timeout = Some(CALL);
     config.read_timeout = None;
+    // The environment's proxies are nobody's say on whom the broker talks to; a kubeconfig brings them along.
+    config.proxy_url = None;
     let (url, namespace) = (config.cluster_url.clone(), config.default_namespace.clone());
     let https = url.scheme_str() != Some("http");
     let host = url.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();

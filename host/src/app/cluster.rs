@@ -57,7 +57,7 @@ pub(super) async fn start(
     listener: TcpListener,
     told: &watch::Receiver<bool>,
 ) -> anyhow::Result<Tasks> {
-    let server = client::server(&settings.kubernetes).await.context("kubernetes.kubeconfig")?;
+    let server = client::server(&settings.kubernetes).await.context("config.source: crds needs an API server")?;
     let parts = Arc::new(Parts::new(settings, addresses(&server).await).await?);
     let observer = observer(Arc::clone(&parts.metrics));
     let identity = identity();
@@ -78,7 +78,7 @@ pub(super) async fn start(
         Admin { boards, metrics: Arc::clone(&metrics), components: Arc::new(Listing::of(&parts.components)), pulses };
     judging.rest();
     let judge = Judge { rules: parts.rules(false), store, metrics: Arc::clone(&metrics), pulse: judging };
-    let statuses = Statuses::new(views.clone(), judgements, results);
+    let statuses = Statuses::new(views.clone(), judgements.clone(), results);
     let led = led(leadership.clone(), statuses.clone());
     let leader = Leader {
         writer: writer(&parts.settings, &server, (&identity, &observer), refresh),
@@ -97,7 +97,7 @@ pub(super) async fn start(
     tasks.spawn(objects.run(end(told)).map(|()| "watch of the objects"));
     tasks.spawn(judged(judge, views.clone(), (send_judgements, send_accepted), told.clone()).map(|()| "judge"));
     let showing = (metrics, showing);
-    tasks.spawn(board::run_beside_cluster(views, led, send_boards, showing, end(told)).map(|()| "board"));
+    tasks.spawn(board::run_beside_cluster((views, judgements), led, send_boards, showing, end(told)).map(|()| "board"));
     tasks.spawn(leader.run(end(told)).map(|()| "leader"));
     Ok(tasks)
 }

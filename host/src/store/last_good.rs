@@ -47,15 +47,7 @@ impl LastGoodStore {
                 let store = Arc::clone(store);
                 clock::blocking(move || store.last_good()).await
             }
-            Self::Cluster { revisions, .. } => loop {
-                match revisions.lock().await.load().await {
-                    Ok(last_good) => return last_good,
-                    Err(error) => {
-                        tracing::warn!(cause = %error, "the last good specs cannot be read from the cluster: trying again");
-                    }
-                }
-                tokio::time::sleep(RETRY).await;
-            },
+            Self::Cluster { revisions, .. } => load(revisions).await,
         }
     }
 
@@ -76,5 +68,23 @@ impl LastGoodStore {
                 }
             },
         }
+    }
+}
+
+async fn load(revisions: &Mutex<Revisions>) -> LastGood {
+    let mut told = None;
+    loop {
+        let error = match revisions.lock().await.load().await {
+            Ok(last_good) => return last_good,
+            Err(error) => error.to_string(),
+        };
+        if told.as_ref() != Some(&error) {
+            tracing::warn!(
+                cause = error,
+                "the last good specs cannot be read from the cluster: nothing is judged before they are"
+            );
+            told = Some(error);
+        }
+        tokio::time::sleep(RETRY).await;
     }
 }

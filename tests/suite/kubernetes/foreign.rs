@@ -27,9 +27,9 @@ fn interfere(world: &World, name: &str, reason: &str) {
 }
 
 fn metric(broker: &Broker, name: &str) -> u64 {
-    let (_, text) = broker.get("/metrics").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-    line.unwrap_or_default()
+    let (_, text) = broker.get("/metrics").expect("the broker answers");
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    value.unwrap_or_else(|| panic!("{name} is missing from\n{text}"))
 }
 
 #[test]
@@ -37,13 +37,15 @@ fn one_edit_of_a_status_is_put_back_once_with_the_times_it_had() {
     let Some(world) = World::or_skip("one_edit_of_a_status_is_put_back_once_with_the_times_it_had") else { return };
     world.binding("chat", "agents", "C1");
     let replica = world.replica(&world.admin(), QUICK);
-    let broker = replica.start();
+    let mut broker = replica.start();
     world.wait_for_reason("chat", "OK");
     let before = world.get("chat")["status"].clone();
     interfere(&world, "chat", "Meddled");
     world.wait_for_reason("chat", "OK");
     assert_eq!(world.get("chat")["status"], before);
-    assert_eq!(metric(&broker, "agentkourier_status_put_backs_total"), 1);
+    broker.wait("the put-back is counted", |broker| {
+        (metric(broker, "agentkourier_status_put_backs_total") == 1).then_some(())
+    });
     assert_eq!(metric(&broker, "agentkourier_status_fights_total"), 0);
 }
 

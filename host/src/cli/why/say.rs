@@ -79,7 +79,7 @@ fn behind(binding: &Binding) -> String {
         conditions.filter(|condition| condition.observed_generation < newest).map(|it| it.kind.as_str()).collect();
     match old.as_slice() {
         [] => String::new(),
-        old => format!("{} still describe an older spec: the newest is generation {newest}.", old.join(", ")),
+        old => format!("Still about an older spec: {}. The newest is generation {newest}.", old.join(", ")),
     }
 }
 
@@ -104,22 +104,22 @@ fn leader(found: &Inquiry, now: Timestamp) -> String {
 fn holder(broker: &str, held: &Held, written: Option<Timestamp>, now: Timestamp) -> String {
     let over = held.renewed.is_none_or(|renewed| now.0 - renewed.0 > held.seconds);
     if held.holder.is_empty() || over {
-        let since = held.renewed.map_or_else(|| "ever".to_owned(), |renewed| age(renewed, now));
+        let last = held.renewed.map_or_else(|| "never".to_owned(), |renewed| format!("{} ago", age(renewed, now)));
         return format!(
-            "Broker {broker:?} has no leader (its Lease in namespace {} was not renewed for {since}): this status is as \
-             old as that.",
+            "Broker {broker:?} has no leader (its Lease in namespace {} was last renewed: {last}): this status is as old \
+             as that.",
             held.namespace
         );
     }
     match (written, held.acquired) {
         (Some(written), Some(acquired)) if written < acquired => format!(
-            "Broker {broker:?} is led by {} for {}. The status was written by a former leader, {} ago: the present one \
-             has found nothing else, or not looked yet.",
-            held.holder,
+            "Broker {broker:?} has been led by {} for {}. The status was written by a former leader, {} ago: the \
+             present one has found nothing else, or not looked yet.",
+            escaped(&held.holder),
             age(acquired, now),
             age(written, now)
         ),
-        _ => format!("Broker {broker:?} is led by {}.", held.holder),
+        _ => format!("Broker {broker:?} is led by {}.", escaped(&held.holder)),
     }
 }
 

@@ -54,7 +54,7 @@ fn a_ready_of_an_older_spec_is_not_taken_for_ready() {
         condition("Accepted", "True", "OK", 2),
         condition("Ready", "True", "OK", 1),
     ]});
-    let says = ["Ready still describe an older spec: the newest is generation 2"];
+    let says = ["Still about an older spec: Ready. The newest is generation 2"];
     check(&inquiry(&status, Told::Is(held(NOW.0 - 1))), false, &says);
 }
 
@@ -81,7 +81,16 @@ fn a_status_that_is_older_than_its_leader_is_told() {
 #[test]
 fn a_broker_without_a_leader_is_told() {
     let status = json!({"observedGeneration": 2, "conditions": [condition("Ready", "True", "OK", 2)]});
-    check(&inquiry(&status, Told::Is(held(NOW.0 - 300))), true, &["has no leader", "was not renewed for 5m"]);
+    check(&inquiry(&status, Told::Is(held(NOW.0 - 300))), true, &["has no leader", "was last renewed: 5m ago"]);
+}
+
+#[test]
+fn what_others_wrote_cannot_steer_a_terminal() {
+    let mut ready = condition("Ready", "False", "\u{1b}[31m", 2);
+    ready["message"] = json!("one\u{7}\ntwo");
+    let held = Held { holder: "pod\u{1b}]0;x".to_owned(), ..held(NOW.0 - 1) };
+    let said = say(&inquiry(&json!({"observedGeneration": 2, "conditions": [ready]}), Told::Is(held)), NOW);
+    assert!(said.text.chars().all(|c| c == '\n' || !c.is_control()), "{:?}", said.text);
 }
 
 #[test]
