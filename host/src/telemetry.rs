@@ -16,7 +16,11 @@ use crate::config::{LogFormat, LogSettings};
 ///
 /// When the level is not a filter, or a log was started before.
 pub fn init(settings: &LogSettings) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&settings.level)?;
+    let mut filter = EnvFilter::try_new(&settings.level)?;
+    // The client logs each failed call again, and answers that it cannot read in full.
+    if !settings.level.contains("kube_client") {
+        filter = filter.add_directive("kube_client=off".parse()?);
+    }
     // Who reads the log may go away: the broker serves on, and does not panic in the attempt to say so.
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).log_internal_errors(false);
     match settings.format {

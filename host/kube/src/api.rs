@@ -83,16 +83,15 @@ pub struct BindingStatus {
     pub observed_generation: i64,
 }
 
-/// One entry of `Binding.status.conditions`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// One entry of `Binding.status.conditions`. What somebody left out reads as empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ConditionStatus {
     /// When `status` last changed, RFC 3339.
     pub last_transition_time: String,
     /// Why, in one line; empty when the status is True.
     pub message: String,
     /// The generation that this describes; 0 of a condition that somebody else wrote without one.
-    #[serde(default)]
     pub observed_generation: i64,
     /// Why, in one word.
     pub reason: String,

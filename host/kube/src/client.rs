@@ -4,7 +4,7 @@
 //! and a backoff within a backoff is none. Nor does it have a deadline for reading, because a watch is silent for
 //! minutes: [`timely`] gives one to each call that is not a watch.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -76,7 +76,13 @@ pub async fn server(access: &Access) -> Result<Server, ApiError> {
     let https = url.scheme_str() != Some("http");
     let host = url.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let port = url.port_u16().unwrap_or(if https { 443 } else { 80 });
-    let client = Client::try_from(config).map_err(|error| ApiError::Access(error.to_string()))?;
+    // What an exec plugin printed, and its environment, are in such an error: neither is for a log.
+    let client = Client::try_from(config).map_err(|error| match error {
+        kube::Error::Auth(_) => {
+            ApiError::Access("the user of the kubeconfig has no credentials: run its plugin by hand".to_owned())
+        }
+        error => ApiError::Access(error.to_string()),
+    })?;
     Ok(Server { client, host, port, namespace })
 }
 
@@ -92,7 +98,7 @@ pub async fn client(access: &Access) -> Result<Client, ApiError> {
 async fn config(access: &Access) -> Result<Config, ApiError> {
     let options = KubeConfigOptions { context: access.context.clone(), ..KubeConfigOptions::default() };
     let config = match &access.kubeconfig {
-        Some(file) => match Kubeconfig::read_from(file) {
+        Some(file) => match Kubeconfig::read_from(regular(file)?) {
             Ok(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options).await,
             Err(error) => Err(error),
         },
@@ -100,6 +106,19 @@ async fn config(access: &Access) -> Result<Config, ApiError> {
         None => return Config::infer().await.map_err(|error| ApiError::Access(error.to_string())),
     };
     config.map_err(|error| ApiError::Access(error.to_string()))
+}
+
+/// The longest kubeconfig, in bytes: one of a hundred clusters with their certificates.
+const MAX_KUBECONFIG: u64 = 4 << 20;
+
+/// A file that has an end, and not too far off.
+fn regular(file: &Path) -> Result<&Path, ApiError> {
+    let metadata = std::fs::metadata(file);
+    let metadata = metadata.map_err(|error| ApiError::Access(format!("{} cannot be read: {error}", file.display())))?;
+    if metadata.is_file() && metadata.len() <= MAX_KUBECONFIG {
+        return Ok(file);
+    }
+    Err(ApiError::Access(format!("{} is not a file of at most {} MiB", file.display(), MAX_KUBECONFIG >> 20)))
 }
 
 /// Gives a call its deadline: at most [`CALL`], and no more than `left`.

@@ -4,14 +4,14 @@ use k8s_openapi::api::coordination::v1::Lease;
 use kourier_core::id::{Kind, ObjectKey};
 use kourier_core::object::{DEFAULT_BROKER, GROUP, VERSION};
 use kourier_core::time::Timestamp;
+use kube::Client;
 use kube::api::{GetParams, ListParams};
 use kube::core::Request;
-use kube::{Api, Client};
 use serde_json::Value;
 
 use crate::api::{Binding, BindingList, FIELD_MANAGER, parse_rfc3339};
 use crate::client::{ApiError, CALL, timely};
-use crate::lease::lease_name;
+use crate::lease::{lease_name, readable};
 
 /// Bindings on one page of a list.
 const PAGE: u32 = 500;
@@ -80,12 +80,12 @@ pub async fn bindings(client: &Client, namespace: Option<&str>) -> Result<Bindin
     }
 }
 
-/// What the cluster tells of this Binding; none when there is none.
+/// What the cluster tells of this Binding at this time; none when there is none.
 ///
 /// # Errors
 ///
 /// When the API server does not give the Binding.
-pub async fn inquire(client: &Client, key: &ObjectKey) -> Result<Option<Inquiry>, ApiError> {
+pub async fn inquire(client: &Client, key: &ObjectKey, now: Timestamp) -> Result<Option<Inquiry>, ApiError> {
     let Told::Is(object) = told(get(client, Kind::Binding, key).await, true)? else { return Ok(None) };
     let connection = connection_of(&object, key);
     let broker = match connection {
@@ -97,7 +97,7 @@ pub async fn inquire(client: &Client, key: &ObjectKey) -> Result<Option<Inquiry>
         None => Told::Nothing,
     };
     let lease = match &broker {
-        Told::Is(broker) => lease(client, broker).await?,
+        Told::Is(broker) => lease(client, broker, now).await?,
         Told::Nothing => Told::Nothing,
         Told::Forbidden => Told::Forbidden,
     };
@@ -106,13 +106,17 @@ pub async fn inquire(client: &Client, key: &ObjectKey) -> Result<Option<Inquiry>
     Ok(Some(Inquiry { binding, written, broker, lease }))
 }
 
-async fn lease(client: &Client, broker: &str) -> Result<Told<Held>, ApiError> {
-    let api: Api<Lease> = Api::all(client.clone());
+async fn lease(client: &Client, broker: &str, now: Timestamp) -> Result<Told<Held>, ApiError> {
     let only = ListParams::default().fields(&format!("metadata.name={}", lease_name(broker)));
-    let found = told(timely(CALL, api.list(&only)).await, false)?;
-    let Told::Is(found) = found else { return Ok(Told::Forbidden) };
-    let newest = found.items.into_iter().map(Held::from).max_by_key(|held| held.renewed);
-    Ok(newest.map_or(Told::Nothing, Told::Is))
+    let request = Request::new("/apis/coordination.k8s.io/v1/leases").list(&only).map_err(kube::Error::BuildRequest)?;
+    let Told::Is(found) = told(timely(CALL, client.request::<Value>(request)).await, false)? else {
+        return Ok(Told::Forbidden);
+    };
+    let leases = found["items"].as_array().cloned().unwrap_or_default();
+    let held = leases.into_iter().filter_map(|lease| Some(Held::from(readable(lease).ok()?)));
+    // Whoever may write a Lease anywhere may write what is to come into it: that is nobody's renewal.
+    let past = held.filter(|held| held.renewed.is_none_or(|renewed| renewed <= now));
+    Ok(past.max_by_key(|held| held.renewed).map_or(Told::Nothing, Told::Is))
 }
 
 impl From<Lease> for Held {

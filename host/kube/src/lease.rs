@@ -22,6 +22,7 @@ use crate::observe::{Observation, Observer};
 
 mod call;
 
+pub(crate) use call::readable;
 use call::{Asked, Trouble};
 
 /// The right to lead, until it ends.

@@ -63,7 +63,7 @@ impl Revisions {
         Self { client, broker: broker.into(), known: BTreeMap::new() }
     }
 
-    /// Reads everything. One that becomes the leader does it again: the former leader wrote since.
+    /// Reads everything. Replicas do it when they start: from then on each knows what it sees itself, as the leader does.
     ///
     /// A revision that cannot be read is skipped, with a line in the log. Of several of one object the newest counts; of
     /// several objects of one name the one that lives.

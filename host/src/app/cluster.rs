@@ -19,7 +19,7 @@ use futures::FutureExt;
 use kourier_core::accept::Accepted;
 use kourier_core::id::ObjectKey;
 use kourier_core::plan::Case;
-use kourier_kube::client::{self, Server};
+use kourier_kube::client::{self, Access, ApiError, Server};
 use kourier_kube::events::Events;
 use kourier_kube::lease::{self, Candidacy, Elections, lease_name};
 use kourier_kube::objects::{Objects, Refresh, Rhythm};
@@ -29,6 +29,7 @@ use kourier_kube::secrets::{SecretCache, SecretRhythm};
 use kourier_kube::view::View;
 use kourier_kube::writer::{Cases, Writer};
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
@@ -57,7 +58,7 @@ pub(super) async fn start(
     listener: TcpListener,
     told: &watch::Receiver<bool>,
 ) -> anyhow::Result<Tasks> {
-    let server = client::server(&settings.kubernetes).await.context("config.source: crds needs an API server")?;
+    let server = server(settings.kubernetes.clone()).await.context("config.source: crds needs an API server")?;
     let parts = Arc::new(Parts::new(settings, addresses(&server).await).await?);
     let observer = observer(Arc::clone(&parts.metrics));
     let identity = identity();
@@ -100,6 +101,12 @@ pub(super) async fn start(
     tasks.spawn(board::run_beside_cluster((views, judgements), led, send_boards, showing, end(told)).map(|()| "board"));
     tasks.spawn(leader.run(end(told)).map(|()| "leader"));
     Ok(tasks)
+}
+
+/// The API server. Reading a kubeconfig, and its plugins, may block.
+async fn server(access: Access) -> Result<Server, ApiError> {
+    let runtime = Handle::current();
+    clock::blocking(move || runtime.block_on(client::server(&access))).await
 }
 
 /// Judges what is read, from the first view on.

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use kourier_core::id::ObjectKey;
+use kourier_core::rule::{LABEL, NAME};
 use kourier_kube::client;
 use kourier_kube::inquiry;
 
@@ -35,7 +36,7 @@ pub fn run(args: &Args) -> Outcome {
     cli::block_on(async {
         let server = client::server(&args.cluster.access()).await.map_err(Failure::input)?;
         let key = key(args, &server.namespace).map_err(|what| Failure::input(anyhow!(what)))?;
-        let found = inquiry::inquire(&server.client, &key).await.map_err(Failure::input)?;
+        let found = inquiry::inquire(&server.client, &key, clock::now()).await.map_err(Failure::input)?;
         let Some(found) = found else { return Err(Failure::input(anyhow!("there is no Binding {key}"))) };
         let said = say::say(&found, clock::now());
         cli::print(&said.text)?;
@@ -45,10 +46,16 @@ pub fn run(args: &Args) -> Outcome {
 
 fn key(args: &Args, usual: &str) -> Result<ObjectKey, String> {
     let parts: Vec<&str> = args.binding.split('/').collect();
-    match (parts.as_slice(), &args.namespace) {
-        ([namespace, name], None) if !namespace.is_empty() && !name.is_empty() => Ok(ObjectKey::new(*namespace, *name)),
-        ([_, _], Some(_)) => Err("--namespace: the Binding has one already: write NAMESPACE/NAME, or NAME".to_owned()),
-        ([name], namespace) if !name.is_empty() => Ok(ObjectKey::new(namespace.as_deref().unwrap_or(usual), *name)),
-        _ => Err(format!("{:?} is no Binding: write NAMESPACE/NAME, or NAME", args.binding)),
+    let (namespace, name) = match (parts.as_slice(), args.namespace.as_deref()) {
+        ([namespace, name], None) => (*namespace, *name),
+        ([_, _], Some(_)) => {
+            return Err("--namespace: the Binding has one already: write NAMESPACE/NAME, or NAME".to_owned());
+        }
+        ([name], namespace) => (namespace.unwrap_or(usual), *name),
+        _ => ("", ""),
+    };
+    if LABEL.fault(namespace).is_some() || NAME.fault(name).is_some() {
+        return Err(format!("{:?} is no Binding: write NAMESPACE/NAME, or NAME", args.binding));
     }
+    Ok(ObjectKey::new(namespace, name))
 }

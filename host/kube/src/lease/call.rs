@@ -8,7 +8,9 @@ use k8s_openapi::jiff::Timestamp;
 use kourier_core::lease::{Answer, Purpose, Record, Step, Write};
 use kourier_core::plan::Version;
 use kube::Api;
-use kube::api::PostParams;
+use kube::api::{GetParams, PostParams};
+use kube::core::Request;
+use serde_json::Value;
 
 use crate::api::FIELD_MANAGER;
 use crate::client::{ApiError, timely};
@@ -43,18 +45,61 @@ pub(super) async fn perform(api: &Api<Lease>, name: &str, asked: Asked) -> Answe
             let lease = lease(name, standing, &write);
             let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
             if write.version.is_none() {
-                let answer = timely(within, api.create(&params, &lease)).await;
+                let answer = timely(within, Sent::Create(&params, &lease).to(api)).await;
                 Answered::of("create", answer, |_, version| Answer::Stored(write, version))
             } else {
-                let answer = timely(within, api.replace(name, &params, &lease)).await;
+                let answer = timely(within, Sent::Replace(name, &params, &lease).to(api)).await;
                 Answered::of("update", answer, |_, version| Answer::Stored(write, version))
             }
         }
         Step::Read | Step::Wait { .. } | Step::Done => {
-            let answer = timely(within, api.get(name)).await;
+            let answer = timely(within, Sent::Get(name).to(api)).await;
             Answered::of("get", answer, |lease, version| Answer::Found(record(lease), version))
         }
     }
+}
+
+/// A call for one Lease.
+enum Sent<'a> {
+    Get(&'a str),
+    Create(&'a PostParams, &'a Lease),
+    Replace(&'a str, &'a PostParams, &'a Lease),
+}
+
+impl Sent<'_> {
+    /// Sends it, and reads the Lease in the answer.
+    async fn to(self, api: &Api<Lease>) -> kube::Result<Lease> {
+        let at = Request::new(api.resource_url());
+        let request = match self {
+            Self::Get(name) => at.get(name, &GetParams::default()),
+            Self::Create(params, lease) => at.create(params, body(lease)),
+            Self::Replace(name, params, lease) => at.replace(name, params, body(lease)),
+        };
+        let request = request.map_err(kube::Error::BuildRequest)?;
+        let lease: Value = api.clone().into_client().request(request).await?;
+        readable(lease).map_err(kube::Error::SerdeError)
+    }
+}
+
+/// A Lease without what this program cannot read and does not need: the API server takes times that no clock shows, and
+/// nobody may end an election by writing one.
+pub(crate) fn readable(mut lease: Value) -> serde_json::Result<Lease> {
+    if let Some(metadata) = lease["metadata"].as_object_mut() {
+        metadata.remove("managedFields");
+    }
+    if let Some(spec) = lease["spec"].as_object_mut() {
+        for time in ["acquireTime", "renewTime"] {
+            if spec.get(time).and_then(Value::as_str).is_some_and(|text| text.parse::<Timestamp>().is_err()) {
+                spec.remove(time);
+            }
+        }
+    }
+    serde_json::from_value(lease)
+}
+
+/// A Lease is names, numbers and times: it always has a spelling in JSON.
+fn body(lease: &Lease) -> Vec<u8> {
+    serde_json::to_vec(lease).unwrap_or_default()
 }
 
 impl Answered {
@@ -140,6 +185,32 @@ impl Trouble {
                 "a right is missing: {verb} leases.coordination.k8s.io in this namespace; trying again"
             ),
             _ => tracing::warn!(namespace, lease, verb, cause = %error, "the Lease cannot be reached; trying again"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_time_that_no_clock_shows_does_not_keep_a_lease_from_being_read() {
+        let lease = |renewed: &str| {
+            json!({
+                "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+                "metadata": {"name": "a", "resourceVersion": "7", "managedFields": [{"time": "9999-12-31T23:59:59Z"}]},
+                "spec": {"holderIdentity": "b", "leaseDurationSeconds": 15, "renewTime": renewed},
+            })
+        };
+        for renewed in ["9999-12-31T23:59:59.999999Z", "2026-11-29T10:00:00.000000Z"] {
+            let read = readable(lease(renewed)).unwrap();
+            assert_eq!(
+                record(&read),
+                Record { holder: "b".to_owned(), seconds: Some(15), transitions: 0 },
+                "{renewed}"
+            );
         }
     }
 }
