@@ -165,7 +165,7 @@ type Latest<T> = watch::Receiver<Option<Arc<T>>>;
 /// Keeps the board of a cluster until `shutdown` ends. `cases` are those that this replica leads; none while it does
 /// not. `boards` is none before the objects were first read and judged.
 pub async fn run_beside_cluster(
-    (mut views, judgements): (Latest<View>, Latest<Judgement>),
+    (views, judgements): (Latest<View>, Latest<Judgement>),
     cases: impl Fn() -> Option<Arc<BTreeMap<ObjectKey, Case>>>,
     boards: watch::Sender<Option<Arc<Board>>>,
     (metrics, pulse): (Arc<Metrics>, Pulse),
@@ -173,19 +173,22 @@ pub async fn run_beside_cluster(
 ) {
     let mut shutdown = pin!(shutdown);
     let mut board = Arc::new(Board::default());
+    let mut shown: Option<Seen> = None;
     loop {
         pulse.beat();
+        // A view of many Bindings changes many times in a second, and each board is whole.
         tokio::select! {
             biased;
             () = &mut shutdown => return,
-            changed = views.changed() => if changed.is_err() { return },
             () = tokio::time::sleep(LOOK) => {}
         }
-        let Some(view) = views.borrow_and_update().clone() else { continue };
-        if judgements.borrow().is_none() {
+        let Some(view) = views.borrow().clone().filter(|_| judgements.borrow().is_some()) else { continue };
+        let seen = (view, cases());
+        if shown.as_ref().is_some_and(|shown| same(shown, &seen)) {
             continue;
         }
-        let led = cases();
+        shown = Some(seen.clone());
+        let (view, led) = seen;
         let leads = led.is_some();
         let next =
             clock::blocking(move || Arc::new(Board::of_view(&view, &led.unwrap_or_default(), clock::now()))).await;
@@ -197,6 +200,19 @@ pub async fn run_beside_cluster(
         boards.send_replace(Some(Arc::clone(&next)));
         board = next;
     }
+}
+
+/// A view of a cluster, and the cases that this replica leads.
+type Seen = (Arc<View>, Option<Arc<BTreeMap<ObjectKey, Case>>>);
+
+/// Whether two are the very same values.
+fn same((view, cases): &Seen, (other_view, other_cases): &Seen) -> bool {
+    let same_cases = match (cases, other_cases) {
+        (Some(cases), Some(other)) => Arc::ptr_eq(cases, other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    Arc::ptr_eq(view, other_view) && same_cases
 }
 
 fn report(before: &Board, now: &Board, metrics: &Metrics) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kourier_core::accept::Accepted;
-use kourier_kube::lease::{Claim, Elections};
+use kourier_kube::lease::{self, Claim, Elections};
 use kourier_kube::writer::Writer;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -39,8 +39,8 @@ impl Leadership {
         match self {
             Self::Alone => Some(Duration::MAX),
             Self::Elected(claims) => {
-                let left = (*claims.borrow())?.left(Instant::now());
-                (!left.is_zero()).then_some(left)
+                let now = Instant::now();
+                lease::leads(claims, now).map(|claim| claim.left(now))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::coordination::v1::Lease;
 use kourier_core::id::{Kind, ObjectKey};
-use kourier_core::object::{DEFAULT_BROKER, GROUP, VERSION};
+use kourier_core::object::DEFAULT_BROKER;
 use kourier_core::time::Timestamp;
 use kube::Client;
 use kube::api::{GetParams, ListParams};
@@ -12,9 +12,13 @@ use serde_json::Value;
 use crate::api::{Binding, BindingList, FIELD_MANAGER, parse_rfc3339};
 use crate::client::{ApiError, CALL, timely};
 use crate::lease::{lease_name, readable};
+use crate::objects::collection;
 
 /// Bindings on one page of a list.
 const PAGE: u32 = 500;
+
+/// By how many seconds the clock of a leader may be ahead of that of whoever asks. 1 min: more is no clock's fault.
+const SKEW: i64 = 60;
 
 /// The answer to a question that may not be everybody's to ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,12 +70,11 @@ pub async fn bindings(client: &Client, namespace: Option<&str>) -> Result<Bindin
     let params = ListParams::default().limit(PAGE);
     loop {
         let params = ListParams { continue_token: Some(token).filter(|token| !token.is_empty()), ..params.clone() };
-        let request =
-            Request::new(collection(Kind::Binding, namespace)).list(&params).map_err(kube::Error::BuildRequest)?;
+        let request = collection(Kind::Binding, namespace).list(&params).map_err(kube::Error::BuildRequest)?;
         let page: Value = timely(CALL, client.request(request)).await?;
         for item in page["items"].as_array().into_iter().flatten() {
-            // Each has metadata, or the API server would not have it.
-            items.extend(serde_json::from_value::<Binding>(item.clone()));
+            // One that cannot be read is told: a list without it would say that there is none.
+            items.push(serde_json::from_value::<Binding>(item.clone()).map_err(kube::Error::SerdeError)?);
         }
         match page["metadata"]["continue"].as_str() {
             Some(next) if !next.is_empty() => token = next.to_owned(),
@@ -115,7 +118,7 @@ async fn lease(client: &Client, broker: &str, now: Timestamp) -> Result<Told<Hel
     let leases = found["items"].as_array().cloned().unwrap_or_default();
     let held = leases.into_iter().filter_map(|lease| Some(Held::from(readable(lease).ok()?)));
     // Whoever may write a Lease anywhere may write what is to come into it: that is nobody's renewal.
-    let past = held.filter(|held| held.renewed.is_none_or(|renewed| renewed <= now));
+    let past = held.filter(|held| held.renewed.is_none_or(|renewed| renewed.0 <= now.0 + SKEW));
     Ok(past.max_by_key(|held| held.renewed).map_or(Told::Nothing, Told::Is))
 }
 
@@ -162,14 +165,10 @@ fn written(object: &Value) -> Option<Timestamp> {
 }
 
 async fn get(client: &Client, kind: Kind, key: &ObjectKey) -> Result<Value, ApiError> {
-    let request = Request::new(collection(kind, Some(&key.namespace)));
-    let request = request.get(&key.name, &GetParams::default()).map_err(kube::Error::BuildRequest)?;
+    let request = collection(kind, Some(&key.namespace))
+        .get(&key.name, &GetParams::default())
+        .map_err(kube::Error::BuildRequest)?;
     timely(CALL, client.request(request)).await
-}
-
-fn collection(kind: Kind, namespace: Option<&str>) -> String {
-    let place = namespace.map_or_else(String::new, |namespace| format!("/namespaces/{namespace}"));
-    format!("/apis/{GROUP}/{VERSION}{place}/{}", kind.plural())
 }
 
 #[cfg(test)]

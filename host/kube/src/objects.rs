@@ -195,7 +195,7 @@ async fn parsed<T: DeserializeOwned>(text: impl Future<Output = kube::Result<Str
 }
 
 /// The objects of this kind, in one namespace or in all.
-fn collection(kind: Kind, namespace: Option<&str>) -> Request {
+pub(crate) fn collection(kind: Kind, namespace: Option<&str>) -> Request {
     let namespace = namespace.map(|name| format!("/namespaces/{name}")).unwrap_or_default();
     Request::new(format!("/apis/{GROUP}/{VERSION}{namespace}/{}", kind.plural()))
 }
