@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::json::{JsonError, RawText, Reader};
+use crate::json::{JsonError, Problem, RawText, Reader};
 use crate::protocol::{self, Shape, Stated};
 use crate::url::{self, Reach, UrlFault};
 
@@ -60,14 +60,16 @@ struct Card<'a> {
 
 fn read(body: &[u8]) -> Result<(Card<'_>, bool), JsonError> {
     let mut card = Card::default();
-    let mut reader = Reader::new(body)?;
-    let is_object = reader.object(&mut |reader, name| card.member(reader, &name.decode()))?;
-    reader.end()?;
+    let mut reader = Reader::new(body);
+    let is_object = reader
+        .object(&mut |reader, name| card.member(reader, &name.decode()))
+        .and_then(|is_object| reader.end().map(|()| is_object))
+        .map_err(|problem| reader.error(problem))?;
     Ok((card, is_object))
 }
 
 impl<'a> Card<'a> {
-    fn member(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<(), JsonError> {
+    fn member(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<(), Problem> {
         match name {
             "name" => self.name = reader.string()?,
             "supportedInterfaces" => self.interfaces = Offers::read(reader, "supportedInterfaces", Shape::Interface)?,
@@ -175,7 +177,7 @@ struct Interface {
 
 impl Interface {
     /// Reads an entry of a list. What is not an object is an entry without members.
-    fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Self, JsonError> {
+    fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Self, Problem> {
         let (mut url, mut version, mut binding, mut transport) = (None, None, None, None);
         reader.object(&mut |reader, name| {
             match name.decode().as_ref() {
@@ -221,7 +223,7 @@ struct Offers {
 }
 
 impl Offers {
-    fn read(reader: &mut Reader<'_>, list: &'static str, shape: Shape) -> Result<Self, JsonError> {
+    fn read(reader: &mut Reader<'_>, list: &'static str, shape: Shape) -> Result<Self, Problem> {
         let mut offers = Self::default();
         reader.array(&mut |reader| {
             let interface = Interface::read(reader, shape)?;

@@ -6,15 +6,14 @@ use serde_json::Value;
 
 use super::*;
 
-fn skim(bytes: &[u8]) -> Step {
-    let mut reader = Reader::new(bytes)?;
-    reader.skip()?;
-    reader.end()
+fn skim(bytes: &[u8]) -> Result<(), JsonError> {
+    let mut reader = Reader::new(bytes);
+    reader.skip().and_then(|()| reader.end()).map_err(|problem| reader.error(problem))
 }
 
 /// The names and string values of a text's outermost object.
 fn strings(text: &str) -> Vec<(String, Option<String>)> {
-    let mut reader = Reader::new(text.as_bytes()).unwrap();
+    let mut reader = Reader::new(text.as_bytes());
     let mut members = Vec::new();
     let is_object = reader.object(&mut |reader, name| {
         let value = reader.string()?;
@@ -113,9 +112,8 @@ fn other_encodings_are_refused() {
 #[test]
 fn nesting_ends_at_a_fixed_depth() {
     let nested = |open: &str, close: &str, depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
-    let depth = usize::from(MAX_DEPTH);
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
-        let fits = depth / open.matches(['[', '{']).count();
+        let fits = MAX_DEPTH / open.matches(['[', '{']).count();
         assert!(skim(nested(open, close, fits).as_bytes()).is_ok());
         assert_eq!(skim(nested(open, close, fits + 1).as_bytes()).unwrap_err().problem, Problem::TooDeep);
         assert_eq!(skim(open.repeat(100_000).as_bytes()).unwrap_err().problem, Problem::TooDeep);
@@ -167,6 +165,21 @@ fn json() -> impl Strategy<Value = Value> {
             prop::collection::btree_map(any::<String>(), inner, 0..8).prop_map(|map| map.into_iter().collect()),
         ]
     })
+}
+
+#[test]
+fn every_byte_that_ends_plain_text_is_found_wherever_it_stands() {
+    for end in (0..=0x1f).chain([b'"', b'\\']) {
+        for place in 0..20 {
+            // Neighbours from which a subtraction borrows, and such as look like an end but for the highest bit.
+            for other in [0x20, 0x21, 0x23, 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
+                let mut bytes = [other; 20];
+                assert_eq!(plain(&bytes, &mut 0), 20, "{other:x}");
+                bytes[place] = end;
+                assert_eq!(plain(&bytes, &mut 0), place, "{end:x} in {other:x}");
+            }
+        }
+    }
 }
 
 proptest! {
