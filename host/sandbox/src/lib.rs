@@ -22,6 +22,7 @@ mod engine;
 mod fault;
 mod guest;
 mod journal;
+mod lanes;
 mod limiter;
 mod mask;
 mod meter;

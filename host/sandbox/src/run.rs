@@ -8,7 +8,8 @@ use anyhow::Context as _;
 use kourier_core::egress::DenyRule;
 use kourier_core::outcome::{Fault, Outcome};
 use kourier_core::reason::{BackendReason, ChannelReason};
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{Engine, Store, UpdateDeadline};
@@ -16,22 +17,19 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 use crate::bindings::{endpoint, journal};
 use crate::component::{Component, LoadError, Pre};
 use crate::endpoint::Endpoint;
-use crate::engine::{Ticker, engine};
+use crate::engine::{SLOTS, Ticker, engine};
 use crate::fault::Cut;
 use crate::guest::Guest;
 use crate::journal::Journal;
+use crate::lanes::Lanes;
 use crate::limiter::Limiter;
 use crate::limits::Limits;
 use crate::mask::Mask;
 use crate::meter::Meter;
 use crate::peer::{Peer, UnusableCredential};
-use crate::task::Task;
 use crate::world::{CheckAgent, CheckChat, World};
 
-/// Threads on which guests run. One guest that spins leaves the other thread free; more would take CPU from the rest.
-const GUEST_THREADS: usize = 2;
-
-/// The engine, its ticker, and the runtime on which guests run. One for a process; cheap to clone.
+/// The engine, its ticker, and the threads on which guests run. One for a process; cheap to clone.
 #[derive(Clone)]
 pub struct Sandbox {
     inner: Arc<Inner>,
@@ -42,8 +40,9 @@ struct Inner {
     linker: Linker<Guest>,
     ticker: Ticker,
     limits: Arc<Limits>,
-    /// Always there until the last clone is dropped.
-    runtime: Option<Runtime>,
+    lanes: Lanes,
+    /// A permit for each instance that the engine has room for.
+    slots: Semaphore,
 }
 
 /// What an agent probe is to check.
@@ -87,7 +86,7 @@ pub struct Run<R> {
 }
 
 impl Sandbox {
-    /// Starts the engine, the ticker and the guests' runtime.
+    /// Starts the engine, the ticker and the guests' threads.
     ///
     /// # Errors
     ///
@@ -98,14 +97,9 @@ impl Sandbox {
         let mut linker = Linker::new(&engine);
         endpoint::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
         journal::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(GUEST_THREADS)
-            .thread_name("probe")
-            .enable_time()
-            .build()
-            .context("cannot start the threads on which probes run")?;
-        let limits = Arc::new(limits);
-        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, limits, runtime: Some(runtime) }) })
+        let lanes = Lanes::start().context("cannot start the threads on which probes run")?;
+        let slots = Semaphore::new(SLOTS as usize);
+        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, limits: Arc::new(limits), lanes, slots }) })
     }
 
     /// Compiles a component, checks its imports, and asks a chat probe to describe itself. Blocks for as long as the
@@ -118,13 +112,13 @@ impl Sandbox {
         Component::load(self, bytes)
     }
 
-    /// Runs an agent probe on the guests' runtime.
+    /// Runs an agent probe on the guests' threads.
     pub async fn check_agent(&self, probe: &Component, target: AgentTarget, peer: Endpoint) -> Run<BackendReason> {
         let Pre::Agent(pre) = probe.pre() else { return wrong_kind().told(Fault::backend_reason) };
         self.apart::<CheckAgent>(pre.clone(), target, peer).await.told(Fault::backend_reason)
     }
 
-    /// Runs a chat probe on the guests' runtime.
+    /// Runs a chat probe on the guests' threads.
     pub async fn check_chat(&self, probe: &Component, target: ChatTarget, peer: Endpoint) -> Run<ChannelReason> {
         let Pre::Chat(pre) = probe.pre() else { return wrong_kind().told(Fault::channel_reason) };
         self.apart::<CheckChat>(pre.clone(), target, peer).await.told(Fault::channel_reason)
@@ -159,14 +153,14 @@ impl Sandbox {
     /// Runs without a peer, and blocks the caller: on no runtime of the caller's, so it may be called anywhere.
     pub(crate) fn alone<W: World>(&self, pre: W::Pre, target: W::Target) -> Ended<W::Answer> {
         let (send, receive) = std::sync::mpsc::sync_channel(1);
-        let inner = Arc::clone(&self.inner);
-        self.inner.guests().map(|guests| {
-            guests.spawn(async move {
-                // Fails only when the receiver has gone, and then nobody waits.
-                let _ = send.send(inner.run::<W>(pre, target, None, None).await);
-            })
+        let (inner, meter) = (Arc::clone(&self.inner), Arc::new(Meter::default()));
+        let run = self.inner.lanes.run(Arc::clone(&meter), async move {
+            // Fails only when the receiver has gone, and then nobody waits.
+            let _ = send.send(inner.run::<W>(pre, target, None, None, meter).await);
         });
-        receive.recv().unwrap_or_else(|_| Ended::without_run(Fault::Host, "the run ended early"))
+        let ended = receive.recv().unwrap_or_else(|_| Ended::without_run(Fault::Host, "the run ended early"));
+        drop(run);
+        ended
     }
 
     async fn apart<W: World>(&self, pre: W::Pre, target: W::Target, peer: Endpoint) -> Ended<W::Answer> {
@@ -174,26 +168,25 @@ impl Sandbox {
             Ok(peer) => peer,
             Err(unusable) => return unusable.into(),
         };
-        let Some(guests) = self.inner.guests() else { return Ended::without_run(Fault::Host, "no threads for probes") };
-        let (inner, network) = (Arc::clone(&self.inner), Handle::current());
-        let run = async move { inner.run::<W>(pre, target, Some(peer), Some(network)).await };
-        let ended = Task::spawn(guests, run).await;
+        let (inner, network, meter) = (Arc::clone(&self.inner), Handle::current(), Arc::new(Meter::default()));
+        let metered = Arc::clone(&meter);
+        let run = async move { inner.run::<W>(pre, target, Some(peer), Some(network), metered).await };
+        let ended = self.inner.lanes.run(meter, run).await;
         ended.unwrap_or_else(|| Ended::without_run(Fault::Host, "the run ended early"))
     }
 
     async fn here<W: World>(&self, pre: W::Pre, target: W::Target, peer: Endpoint) -> Ended<W::Answer> {
         match Peer::new(peer) {
-            Ok(peer) => self.inner.run::<W>(pre, target, Some(peer), Some(Handle::current())).await,
+            Ok(peer) => {
+                let meter = Arc::new(Meter::default());
+                self.inner.run::<W>(pre, target, Some(peer), Some(Handle::current()), meter).await
+            }
             Err(unusable) => unusable.into(),
         }
     }
 }
 
 impl Inner {
-    fn guests(&self) -> Option<&Handle> {
-        self.runtime.as_ref().map(Runtime::handle)
-    }
-
     /// A fresh store, one call, and the store is gone.
     async fn run<W: World>(
         &self,
@@ -201,10 +194,12 @@ impl Inner {
         target: W::Target,
         peer: Option<Peer>,
         network: Option<Handle>,
+        meter: Arc<Meter>,
     ) -> Ended<W::Answer> {
+        // Never closed. The time of a run does not count from when it was queued.
+        let _slot = self.slots.acquire().await;
         let started = Instant::now();
         let deadline = started + self.limits.deadline;
-        let meter = Arc::new(Meter::default());
         let mut store = self.store(peer, network, deadline, Arc::clone(&meter));
         let ticking = self.ticker.hold();
         let answer = match timeout_at(deadline, meter.watch(W::call(&mut store, pre, target))).await {
@@ -254,15 +249,6 @@ impl Inner {
             Ok(UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now())))
         });
         store
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        // The last clone may be dropped inside a runtime, where waiting for another one to end would panic.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

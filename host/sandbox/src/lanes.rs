@@ -1,0 +1,92 @@
+//! The threads on which guests run.
+//!
+//! Every run starts on the fast lane. One that has used more CPU time than nearly every probe needs is moved to the slow
+//! lane, which is a single thread: there the ones that spin take time from each other, and from nobody else.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::meter::Meter;
+use crate::task::Task;
+
+/// Threads of the fast lane: while a run spins on one, until it is moved, the other goes on.
+const FAST: usize = 2;
+/// Threads of the slow lane. With more, guests that spin would take more than one core from everything else.
+const SLOW: usize = 1;
+/// CPU time of a run on the fast lane. A probe in Rust needs less for any usual answer. It is looked at when the run
+/// yields, so a run that spins stays for at most this and one [`TICK`](crate::engine::TICK).
+const ALLOWED: Duration = Duration::from_millis(4);
+
+/// Both lanes. Runs that have not ended when this is dropped never end.
+pub(crate) struct Lanes {
+    fast: Lane,
+    slow: Lane,
+}
+
+impl Lanes {
+    /// Starts the threads.
+    pub(crate) fn start() -> std::io::Result<Self> {
+        Ok(Self { fast: Lane::start("probe", FAST)?, slow: Lane::start("probe-slow", SLOW)? })
+    }
+
+    /// Runs a future whose polls `meter` watches.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        meter: Arc<Meter>,
+        run: impl Future<Output = T> + Send + 'static,
+    ) -> LaneTask<T> {
+        let slow = self.slow.handle.clone();
+        let run = async move {
+            let mut run = Box::pin(run);
+            let on_fast = |context: &mut Context<'_>| match run.as_mut().poll(context) {
+                Poll::Ready(ended) => Poll::Ready(Some(ended)),
+                Poll::Pending if meter.total() > ALLOWED => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            };
+            match poll_fn(on_fast).await {
+                Some(ended) => Some(ended),
+                None => Task::spawn(&slow, run).await,
+            }
+        };
+        LaneTask(Task::spawn(&self.fast.handle, run))
+    }
+}
+
+/// A run on its way. Dropping it ends the run.
+pub(crate) struct LaneTask<T>(Task<Option<T>>);
+
+impl<T: Send + 'static> Future for LaneTask<T> {
+    /// None when the run panicked, or its lane is gone.
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        Pin::new(&mut self.0).poll(context).map(Option::flatten)
+    }
+}
+
+struct Lane {
+    handle: Handle,
+    /// Always there until this is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl Lane {
+    fn start(name: &str, threads: usize) -> std::io::Result<Self> {
+        let runtime = Builder::new_multi_thread().worker_threads(threads).thread_name(name).enable_time().build()?;
+        Ok(Self { handle: runtime.handle().clone(), runtime: Some(runtime) })
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // The last sandbox may be dropped inside a runtime, where waiting for another one to end would panic.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
