@@ -107,10 +107,11 @@ fn visible(value: &HeaderValue) -> Option<&str> {
 
 /// Reads until the end or one chunk past the limit. An answer that is dropped unread closes its connection.
 async fn body(mut response: Response, limit: usize) -> Result<Bytes, Failure> {
-    if response.content_length().is_some_and(|length| length > limit as u64) {
+    let announced = usize::try_from(response.content_length().unwrap_or(0)).unwrap_or(usize::MAX);
+    if announced > limit {
         return Err(Failure::TooLarge);
     }
-    let mut body = BytesMut::new();
+    let mut body = BytesMut::with_capacity(announced);
     while let Some(chunk) = response.chunk().await.map_err(failure)? {
         if chunk.len() > limit - body.len() {
             return Err(Failure::TooLarge);
