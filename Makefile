@@ -80,8 +80,8 @@ demo-kubernetes: toolchain agents ## See it work on a real API server: the chart
 	@cargo build --workspace --bins --locked
 	@$(CARGO_TARGET_DIR)/debug/demo kubernetes
 
-bench: toolchain ## Measure what a run of a probe costs
-	cargo run --release --quiet --package suite --features bench --bin bench --locked -- $(CARGO_TARGET_DIR)/bench.json
+bench: toolchain ## Measure what a run of a probe costs; EARLIER=FILE compares with an earlier run
+	cargo run --release --quiet --package suite --features bench --bin bench --locked -- $(CARGO_TARGET_DIR)/bench.json $(EARLIER)
 
 crds: toolchain ## Write what is made from the Rust types: CRDs, and pages of docs
 	UPDATE_COMMITTED=1 cargo test --workspace --lib --locked --quiet

@@ -2,7 +2,11 @@
 //!
 //! It prints ratios, because they hold on another machine: both ways run in turns in one process, against one server in
 //! another process. CPU time is the process's own (user and system), so it does not count the server and does not grow
-//! on a busy machine. With a file name as argument it writes the figures there as JSON, too.
+//! on a busy machine.
+//!
+//!     bench [FILE] [EARLIER]
+//!
+//! It writes all figures to FILE as JSON, and prints them beside those of EARLIER, a file of an earlier run.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,29 +20,71 @@ extern crate alloc;
 // The agent probe's own modules, compiled for this machine: `build.rs` puts them there.
 include!(concat!(env!("OUT_DIR"), "/agent_card.rs"));
 
+mod blackbox;
+mod latency;
+mod many;
 mod measure;
+mod memory;
+mod report;
 mod sdk;
 mod ways;
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
-use measure::Figures;
+use blackbox::Blackbox;
+use report::Report;
 use suite::peer::{Peer, answer};
 use ways::Ways;
 
-/// The sizes of a card: a usual one, and one near the limit.
-const SIZES: [(&str, usize, u32); 2] = [("4 KiB", 4 << 10, 1000), ("900 KiB", 900 << 10, 40)];
+/// A size of a card to measure with.
+struct Size {
+    name: &'static str,
+    bytes: usize,
+    /// How often each way is taken in a round.
+    times: u32,
+    /// At most so many times the CPU time of the native check.
+    against_native: f64,
+    /// At most so many times that of `blackbox_exporter`, which does not read a card, so that it says little of a large one.
+    against_blackbox: Option<f64>,
+}
+
+/// A usual card, and one near the limit.
+const SIZES: [Size; 2] = [
+    Size { name: "4 KiB", bytes: 4 << 10, times: 1000, against_native: 3.0, against_blackbox: Some(1.0 / 3.0) },
+    Size { name: "900 KiB", bytes: 900 << 10, times: 40, against_native: 2.0, against_blackbox: None },
+];
 
 /// Each way is measured so many times, in turns; the median counts.
 const ROUNDS: usize = 7;
 
-#[tokio::main]
-async fn main() {
-    let argument = std::env::args().nth(1);
-    match argument.as_deref() {
-        Some("--serve") => serve().await,
-        file => measure_all(file).await,
+fn main() {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    if arguments.first().is_some_and(|argument| argument == "--serve") {
+        return runtime.block_on(serve());
+    }
+    let server = Server::start();
+    let mut report = Report::default();
+    let ways: Vec<_> = SIZES.map(|size| Arc::new(Ways::new(&server.url, &card_of(size.bytes)))).into();
+    runtime.block_on(checks(&server.url, &ways, &mut report));
+    let usual = &ways[0];
+    latency::instances(usual, &mut report);
+    runtime.block_on(async {
+        latency::instances_at_once(usual, &mut report).await;
+        latency::beside_spinners(usual, &mut report).await;
+        memory::in_flight(usual, &mut report).await;
+    });
+    memory::loading(usual, &mut report);
+    many::bindings(&mut report);
+    let mut files = arguments.iter().map(PathBuf::from);
+    if let Some(file) = files.next() {
+        report.write(&file).unwrap();
+    }
+    if let Some(earlier) = files.next() {
+        report.compare(&earlier).unwrap();
     }
 }
 
@@ -54,27 +100,66 @@ async fn serve() {
     let _ = tokio::task::spawn_blocking(|| std::io::stdin().lines().count()).await;
 }
 
-async fn measure_all(file: Option<&str>) {
-    let mut server = Command::new(std::env::current_exe().unwrap())
-        .arg("--serve")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut url = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut url).unwrap();
-    let mut all = Vec::new();
-    for (name, size, times) in SIZES {
-        let ways = Ways::new(url.trim(), &card_of(size));
-        let figures = measure::rounds(&ways, times, ROUNDS).await;
-        print_figures(name, &figures);
-        all.push(serde_json::json!({ "card": name, "times": times, "rounds": ROUNDS, "figures": figures }));
+/// The server's process. It is killed when this is dropped.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start() -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .arg("--serve")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Self { child, url: url.trim().to_owned() }
     }
-    if let Some(file) = file {
-        std::fs::write(file, serde_json::to_vec_pretty(&all).unwrap()).unwrap();
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
-    server.kill().unwrap();
-    server.wait().unwrap();
+}
+
+/// What a check costs: in the sandbox, without it, in parts, and done by another program.
+async fn checks(url: &str, ways: &[Arc<Ways>], report: &mut Report) {
+    let blackbox = match Blackbox::start().await {
+        Ok(blackbox) => Some(blackbox),
+        Err(problem) => {
+            assert!(std::env::var_os("CI").is_none(), "{problem:#}");
+            println!("SKIPPED: no comparison with blackbox_exporter: {problem:#}");
+            None
+        }
+    };
+    for (Size { name, bytes, times, against_native, against_blackbox }, ways) in SIZES.into_iter().zip(ways) {
+        report.section(&format!("card of {name}: CPU time, µs"));
+        let figures = measure::rounds(ways, times, ROUNDS).await;
+        for (way, figure) in &figures {
+            report.add(format!("{name}: {way}, CPU µs"), figure.cpu);
+            report.keep(format!("{name}: {way}, wall µs"), figure.wall);
+        }
+        let sandboxed = figures["whole check, sandboxed"].cpu;
+        report.add_bound(
+            format!("{name}: sandboxed against native"),
+            sandboxed / figures["whole check, native"].cpu,
+            against_native,
+        );
+        if let Some(blackbox) = &blackbox {
+            let theirs = blackbox.cost(&format!("{url}/{bytes}"), times * 2).await.unwrap();
+            report.add(format!("{name}: blackbox_exporter, a plain GET, CPU µs"), theirs);
+            let ratio = format!("{name}: sandboxed against blackbox_exporter");
+            match against_blackbox {
+                Some(bound) => report.add_bound(ratio, sandboxed / theirs, bound),
+                None => report.add(ratio, sandboxed / theirs),
+            }
+        }
+    }
 }
 
 /// A card that the broker can use, of exactly so many bytes.
@@ -96,12 +181,4 @@ fn card_of(size: usize) -> Vec<u8> {
     text += "]}";
     text += &" ".repeat(size.saturating_sub(text.len()));
     text.into_bytes()
-}
-
-fn print_figures(name: &str, figures: &Figures) {
-    println!("card of {name}                          CPU µs   wall µs   CPU against native");
-    for (way, figure) in figures {
-        let ratio = figure.cpu / figures["whole check, native"].cpu;
-        println!("  {way:36} {:8.1}  {:8.1}   {ratio:6.2}", figure.cpu, figure.wall);
-    }
 }

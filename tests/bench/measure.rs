@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
-use serde::Serialize;
 
 use crate::ways::Ways;
 
 /// Microseconds for one time.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Figure {
     pub(crate) cpu: f64,
     pub(crate) wall: f64,

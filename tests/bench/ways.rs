@@ -1,5 +1,6 @@
 //! The ways to do a check, whole and in parts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,11 +8,12 @@ use agent_kourier::builtin;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use kourier_core::egress::EgressRules;
+use kourier_core::outcome::Fault;
 use kourier_core::reason::BackendReason;
 use kourier_core::url::BaseUrl;
 use kourier_sandbox::{
-    AgentTarget, Component, Connector, Endpoint, Failure, HttpRequest, HttpResponse, Limits, Method, Sandbox,
-    Transport, Trust,
+    AgentTarget, ChatTarget, Component, Connector, Endpoint, Failure, HttpRequest, HttpResponse, Limits, Method,
+    Sandbox, Transport, Trust,
 };
 use tokio::time::Instant;
 
@@ -31,21 +33,34 @@ pub(crate) struct Ways {
 }
 
 /// Answers at once.
-struct Ready(Result<HttpResponse, Failure>);
+struct Ready(HttpResponse);
 
 impl Transport for Ready {
     fn send(&self, _: HttpRequest, _: Instant) -> BoxFuture<'_, Result<HttpResponse, Failure>> {
         let answer = self.0.clone();
-        Box::pin(async move { answer })
+        Box::pin(async move { Ok(answer) })
     }
 }
 
+/// Is never asked.
+struct Nowhere;
+
+impl Transport for Nowhere {
+    fn send(&self, _: HttpRequest, _: Instant) -> BoxFuture<'_, Result<HttpResponse, Failure>> {
+        Box::pin(async { Err(Failure::Unreachable(String::new())) })
+    }
+}
+
+/// A path that breaks a rule of the interface.
+const REFUSED: &str = "//";
+
 impl Ways {
+    /// The names of all ways.
     pub(crate) const NAMES: [&'static str; 6] = [
         "whole check, sandboxed",
         "whole check, native",
-        "instance, call and drop alone",
-        "the same, and judging the card",
+        "instance, call and drop",
+        "instance, call, answer at once, judging, drop",
         "request alone, through the connector",
         "judging the card alone, native",
     ];
@@ -68,13 +83,10 @@ impl Ways {
         match name {
             "whole check, sandboxed" => self.sandboxed(Arc::clone(&self.network), BackendReason::Ok).await,
             "whole check, native" => self.native().await,
-            "instance, call and drop alone" => {
-                let nothing = Ready(Err(Failure::Unreachable(String::new())));
-                self.sandboxed(Arc::new(nothing), BackendReason::Unreachable).await;
-            }
-            "the same, and judging the card" => {
+            "instance, call and drop" => self.instance().await,
+            "instance, call, answer at once, judging, drop" => {
                 let answer = HttpResponse { status: 200, headers: Vec::new(), body: self.card.clone() };
-                self.sandboxed(Arc::new(Ready(Ok(answer))), BackendReason::Ok).await;
+                self.sandboxed(Arc::new(Ready(answer)), BackendReason::Ok).await;
             }
             "request alone, through the connector" => self.request().await,
             "judging the card alone, native" => self.judge(self.card.to_vec()),
@@ -82,17 +94,42 @@ impl Ways {
         }
     }
 
-    async fn sandboxed(&self, transport: Arc<dyn Transport>, want: BackendReason) {
-        let peer = Endpoint {
-            base: self.base.clone(),
-            credential: None,
-            trust: Trust::System,
-            absolute_name: false,
-            transport,
-        };
-        let target = AgentTarget { card_path: Some(self.path.clone()) };
-        let run = self.sandbox.check_agent(&self.probe, target, peer).await;
+    /// A check through this transport, on the guests' threads.
+    pub(crate) async fn sandboxed(&self, transport: Arc<dyn Transport>, want: BackendReason) {
+        let run = self.sandbox.check_agent(&self.probe, Self::target(&self.path), self.peer(transport)).await;
         assert_eq!(run.outcome.reason, want, "{run:?}");
+    }
+
+    /// A run whose only request is refused before it is sent, on the guests' threads.
+    pub(crate) async fn instance(&self) {
+        let run = self.sandbox.check_agent(&self.probe, Self::target(REFUSED), self.peer(Arc::new(Nowhere))).await;
+        assert_eq!(run.outcome.reason, BackendReason::Unreachable, "{run:?}");
+    }
+
+    /// The same on the caller's thread.
+    pub(crate) async fn instance_here(&self) {
+        let run = self.sandbox.check_agent_here(&self.probe, Self::target(REFUSED), self.peer(Arc::new(Nowhere))).await;
+        assert_eq!(run.outcome.reason, BackendReason::Unreachable, "{run:?}");
+    }
+
+    /// Compiles a component.
+    pub(crate) fn load(&self, wasm: &[u8]) -> Component {
+        self.sandbox.load(wasm).unwrap()
+    }
+
+    /// Runs a guest that spins until it is cut.
+    pub(crate) async fn spin(&self, rogue: &Component) {
+        let target = ChatTarget { channel: "spin".to_owned(), settings: BTreeMap::new() };
+        let run = self.sandbox.check_chat(rogue, target, self.peer(Arc::new(Nowhere))).await;
+        assert_eq!(run.fault, Some(Fault::CpuBudget), "{run:?}");
+    }
+
+    fn target(path: &str) -> AgentTarget {
+        AgentTarget { card_path: Some(path.to_owned()) }
+    }
+
+    fn peer(&self, transport: Arc<dyn Transport>) -> Endpoint {
+        Endpoint { base: self.base.clone(), credential: None, trust: Trust::System, absolute_name: false, transport }
     }
 
     async fn native(&self) {
