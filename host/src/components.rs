@@ -234,7 +234,8 @@ impl Components {
 
 impl Refused {
     fn folder(dir: &Path, reason: String) -> Self {
-        Self { name: String::new(), origin: Origin::File(dir.to_owned()), reason }
+        let name = dir.file_name().unwrap_or(dir.as_os_str()).to_string_lossy().into_owned();
+        Self { name, origin: Origin::File(dir.to_owned()), reason }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::components::Listing;
 use crate::judge::Judge;
 use crate::pulse::Pulse;
 use crate::secrets::Secrets;
+use crate::shown::Shown;
 use crate::source::files::Folder;
 use crate::store::LastGoodStore;
 
@@ -40,7 +41,11 @@ pub(super) async fn start(parts: Parts, listener: TcpListener, told: &watch::Rec
         metrics: Arc::clone(&metrics),
         pulse: judging,
     };
-    let secrets = Arc::new(Secrets::new(parts.settings.secrets_dir.clone()));
+    let secrets_dir = parts.settings.secrets_dir.clone();
+    if !secrets_dir.is_dir() {
+        tracing::warn!(dir = %Shown(&secrets_dir), "secrets.dir is no folder: no credential can be read from it");
+    }
+    let secrets = Arc::new(Secrets::new(secrets_dir));
 
     let mut tasks = Tasks::new();
     tasks.spawn(admin.serve(listener, end(told)).map(|()| "admin port"));

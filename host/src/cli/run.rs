@@ -19,7 +19,7 @@ const ABORTED: i32 = 3;
 /// What is wrong with a component, a file or a peer is told in the log and on the admin port; the rest is served.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The file of settings (YAML); the options below come before it.
+    /// The file of settings (YAML); an option below takes the place of what it says.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The folder of manifests: `config.dir`.

@@ -14,6 +14,10 @@ use crate::clock;
 
 mod say;
 
+/// What to do where there is no cluster.
+const ELSEWHERE: &str = "name a cluster with --kubeconfig or KUBECONFIG; where objects are files, `agent-kourier status \
+                         NAME -o wide` asks the broker itself";
+
 /// Says what holds a Binding back and what to do, from what the cluster tells. Exit code 1: it is not Ready.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -34,7 +38,9 @@ pub struct Args {
 /// When the cluster cannot be asked, or has no such Binding.
 pub fn run(args: &Args) -> Outcome {
     cli::block_on(async {
-        let server = client::server(&args.cluster.access()).await.map_err(Failure::input)?;
+        let server = client::server(&args.cluster.access())
+            .await
+            .map_err(|error| Failure::input(anyhow!("{error}; {ELSEWHERE}")))?;
         let key = key(args, &server.namespace).map_err(|what| Failure::input(anyhow!(what)))?;
         let found = inquiry::inquire(&server.client, &key, clock::now()).await.map_err(Failure::input)?;
         let Some(found) = found else { return Err(Failure::input(anyhow!("there is no Binding {key}"))) };
