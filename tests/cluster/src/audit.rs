@@ -6,18 +6,25 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// The ending of an audit log's name.
 pub(crate) const ENDING: &str = "audit";
 
-/// Who asked for what, and how it was answered: of every request, and nothing of its content. Each is written when it is
-/// answered, a watch as well when it begins.
+/// Who asked for what, and how it was answered: of every request, and of its content only that of a write of a status or
+/// a Lease. Each is written when it is answered, a watch as well when it begins.
 const POLICY: &str = r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
-    "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}"#;
+    "omitStages": ["RequestReceived"], "omitManagedFields": true, "rules": [
+        {"level": "RequestResponse", "verbs": ["create", "update", "patch"], "resources": [
+            {"group": "agentkourier.io", "resources": ["bindings/status"]},
+            {"group": "coordination.k8s.io", "resources": ["leases"]}]},
+        {"level": "Metadata"}]}"#;
 
 /// A request that was answered, or a watch that began.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
+    /// Which server was asked: see [`Server::name`](crate::Server::name).
+    pub server: String,
     /// Who asked, such as `system:serviceaccount:NAMESPACE:NAME`.
     pub user: String,
     /// As RBAC has it, such as `patch`; of what is no resource, that of HTTP.
@@ -32,8 +39,12 @@ pub struct Call {
     pub namespace: String,
     /// The object; empty where no one is named.
     pub name: String,
-    /// The status code of the answer.
+    /// The status code of the answer; 0 when there was none.
     pub code: u16,
+    /// What was sent, of a write of a Binding's status or of a Lease; else null.
+    pub sent: Value,
+    /// What was answered, of the same writes; else null.
+    pub answered: Value,
 }
 
 /// An entry of the log, as far as it is read.
@@ -46,7 +57,12 @@ struct Entry {
     user: User,
     #[serde(default)]
     object_ref: Object,
+    #[serde(default)]
     response_status: Answer,
+    #[serde(default)]
+    request_object: Value,
+    #[serde(default)]
+    response_object: Value,
 }
 
 #[derive(Deserialize)]
@@ -64,8 +80,9 @@ struct Object {
     name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Answer {
+    #[serde(default)]
     code: u16,
 }
 
@@ -82,24 +99,27 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Vec<Call>> {
     for file in fs::read_dir(folder)? {
         let file = file?.path();
         if file.extension().is_some_and(|ending| ending == ENDING) {
-            read_log(&fs::read_to_string(&file)?, &mut calls).with_context(|| file.display().to_string())?;
+            let server = file.file_stem().unwrap_or_default().to_string_lossy();
+            read_log(&server, &fs::read_to_string(&file)?, &mut calls).with_context(|| file.display().to_string())?;
         }
     }
     Ok(calls.into_values().collect())
 }
 
-fn read_log(log: &str, calls: &mut BTreeMap<String, Call>) -> anyhow::Result<()> {
+fn read_log(server: &str, log: &str, calls: &mut BTreeMap<String, Call>) -> anyhow::Result<()> {
     // The last line may still be under way.
     for line in log.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
         let entry: Entry = serde_json::from_str(line).with_context(|| line.to_owned())?;
-        calls.insert(entry.id.clone(), Call::from(entry));
+        calls.insert(entry.id.clone(), entry.into_call(server));
     }
     Ok(())
 }
 
-impl From<Entry> for Call {
-    fn from(Entry { verb, user, object_ref, response_status, .. }: Entry) -> Self {
-        let Object { api_group: group, resource, subresource, namespace, name } = object_ref;
-        Self { user: user.username, verb, group, resource, subresource, namespace, name, code: response_status.code }
+impl Entry {
+    fn into_call(self, server: &str) -> Call {
+        let Object { api_group: group, resource, subresource, namespace, name } = self.object_ref;
+        let (user, verb, code) = (self.user.username, self.verb, self.response_status.code);
+        let (server, sent, answered) = (server.to_owned(), self.request_object, self.response_object);
+        Call { server, user, verb, group, resource, subresource, namespace, name, code, sent, answered }
     }
 }

@@ -34,6 +34,7 @@ pub(crate) struct Etcd {
 /// A running API server with a kubeconfig of its own. Dropping it kills it.
 #[derive(Debug)]
 pub struct Server {
+    name: String,
     process: Held,
     kubectl: Kubectl,
 }
@@ -79,12 +80,18 @@ impl Server {
             let config = folder.join(format!("{port}.kubeconfig"));
             kubeconfig::write_admin(&config, &format!("https://127.0.0.1:{port}"), certificates)?;
             let kubectl = Kubectl::new(&tools.kubectl, config, Some(folder.join(CACHE)));
-            let mut server = Self { process, kubectl };
+            let mut server = Self { name: port.to_string(), process, kubectl };
             let kubectl = &server.kubectl;
             until_ready(&mut server.process, || kubectl.ok(&["get", "--raw", "/readyz"]).is_ok())?;
             Ok(server)
         })
         .context("kube-apiserver did not start")
+    }
+
+    /// Which of the servers of its cluster it is, as [`Call::server`](crate::Call::server) has it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The kubeconfig of a user who may do everything, through this server.

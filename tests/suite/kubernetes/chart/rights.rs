@@ -101,14 +101,13 @@ fn a_right_is_used_by_its_own_verb_resource_name_and_namespace_alone() {
     let rights = spread(&role, Some("team"));
     assert_eq!(rights.len(), 5);
     let call = |verb: &str, resource: &str, subresource: &str, name: &str, namespace: &str| Call {
-        user: String::new(),
         verb: verb.to_owned(),
         group: if resource == "secrets" { String::new() } else { "agentkourier.io".to_owned() },
         resource: resource.to_owned(),
         subresource: subresource.to_owned(),
         namespace: namespace.to_owned(),
         name: name.to_owned(),
-        code: 200,
+        ..Call::default()
     };
     let used = |call: &Call| rights.iter().filter(|right| right.covers(call)).count();
     assert_eq!(used(&call("get", "secrets", "", "a", "team")), 1);
