@@ -42,6 +42,10 @@ use report::Report;
 /// How long a look waits for Secrets that are read for the first time. 1 s: a read takes milliseconds.
 const READ: Duration = Duration::from_secs(1);
 
+/// From one publication of results to the next, at least. 100 ms: a pass over many Bindings ends many probes in a second,
+/// and each publication is whole.
+const PUBLISH: Duration = Duration::from_millis(100);
+
 /// What the probes of every listed Binding ended with, as last published. Empty before the prober's first look.
 pub type Found = Arc<BTreeMap<ObjectKey, Results>>;
 
@@ -121,6 +125,10 @@ struct Turning {
     jobs: HashMap<Id, Begun>,
     pass: Option<PassUnderWay>,
     report: Report,
+    /// When results were last published.
+    published: Option<Instant>,
+    /// They are others now.
+    unpublished: bool,
 }
 
 /// A probe that runs.
@@ -149,6 +157,8 @@ impl Turning {
             running: JoinSet::new(),
             jobs: HashMap::new(),
             pass: None,
+            published: None,
+            unpublished: false,
         }
     }
 
@@ -163,9 +173,9 @@ impl Turning {
             }
         };
         self.end_pass();
-        self.publish();
+        let publication = self.publish();
         self.prober.pulse.beat();
-        until
+        publication.map_or(until, |at| at.min(until))
     }
 
     async fn look(&mut self) {
@@ -272,7 +282,18 @@ impl Turning {
         }
     }
 
-    fn publish(&mut self) {
+    /// Publishes the results if they are others, or says when they will be published.
+    fn publish(&mut self) -> Option<Instant> {
+        self.unpublished |= self.schedule.take_news();
+        if !self.unpublished {
+            return None;
+        }
+        let now = Instant::now();
+        let due = self.published.map_or(now, |last| last + PUBLISH);
+        if now < due {
+            return Some(due);
+        }
+        (self.unpublished, self.published) = (false, Some(now));
         let results = self.schedule.results();
         self.report.retain(&results);
         self.results.send_if_modified(|published| {
@@ -282,6 +303,7 @@ impl Turning {
             }
             changed
         });
+        None
     }
 
     fn now(&self) -> Moment {

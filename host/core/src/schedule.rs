@@ -122,6 +122,8 @@ pub struct Schedule {
     running: usize,
     listed: BTreeMap<ObjectKey, Listed>,
     gates: BTreeMap<(Check, Used), Moment>,
+    /// The results are others than those last told of.
+    news: bool,
 }
 
 /// A Binding that the prober has listed.
@@ -163,6 +165,7 @@ impl Schedule {
             running: 0,
             listed: BTreeMap::new(),
             gates: BTreeMap::new(),
+            news: false,
         }
     }
 
@@ -192,9 +195,11 @@ impl Schedule {
     /// Forgets what is not served any more, results included. To be called whenever the Accepted set changes: the
     /// next look would do it too, but later.
     pub fn retain_served(&mut self, accepted: &Accepted) {
+        let before = self.listed.len();
         self.listed.retain(|key, listed| {
             accepted.bindings.get(key).is_some_and(|judged| judged.uid == listed.inputs.uid && judged.served.is_some())
         });
+        self.news |= self.listed.len() != before;
     }
 
     /// Takes a probe's result. It counts for the object and generation with which the pass began; if that object is
@@ -225,6 +230,11 @@ impl Schedule {
         self.listed.iter().map(|(key, listed)| (key.clone(), listed.results.clone())).collect()
     }
 
+    /// Whether the results may be others than when this was last asked: most probes end as they did before.
+    pub const fn take_news(&mut self) -> bool {
+        std::mem::replace(&mut self.news, false)
+    }
+
     /// How many passes have begun.
     #[must_use]
     pub const fn passes(&self) -> u64 {
@@ -244,10 +254,14 @@ impl Schedule {
             let listed = match known {
                 Some(listed) if *listed.inputs == inputs => listed,
                 Some(listed) => Listed { inputs: Arc::new(inputs), ..listed },
-                None => Listed::new(inputs),
+                None => {
+                    self.news = true;
+                    Listed::new(inputs)
+                }
             };
             self.listed.insert(key, listed);
         }
+        self.news |= !before.is_empty();
     }
 
     fn begin_pass(&mut self, now: Moment) {
@@ -330,10 +344,10 @@ impl Schedule {
         if listed.inputs.uid != job.inputs.uid {
             return;
         }
-        match said {
-            Said::Agent(outcome) => listed.results.backend = Some((job.generation(), outcome)),
-            Said::Channel(outcome) => listed.results.channel = Some((job.generation(), outcome)),
-        }
+        self.news |= match said {
+            Said::Agent(outcome) => differs(&mut listed.results.backend, (job.generation(), outcome)),
+            Said::Channel(outcome) => differs(&mut listed.results.channel, (job.generation(), outcome)),
+        };
     }
 }
 
@@ -351,6 +365,13 @@ impl Listed {
             None => Some(Due::Changed),
         }
     }
+}
+
+/// Takes a result in place of the former one, and says whether it is another.
+fn differs<T: PartialEq>(known: &mut Option<T>, result: T) -> bool {
+    let differs = known.as_ref() != Some(&result);
+    *known = Some(result);
+    differs
 }
 
 /// Whose wish closes it: the object in use, so that an edit of the object opens it again.
