@@ -29,6 +29,9 @@ pub async fn follow(
     let task = tokio::spawn(async move {
         while views.changed().await.is_ok() {
             let Some(view) = views.borrow_and_update().clone() else { continue };
+            if seen.are_those_of(&view) {
+                continue;
+            }
             let reading;
             (seen, reading) = seen.read(view).await;
             sender.send_if_modified(|last| source::replace(last, reading));
@@ -50,6 +53,23 @@ impl Seen {
             (self, reading)
         })
         .await
+    }
+
+    /// Whether only statuses are others in this view, as in most of them: then reading it would tell nothing new.
+    fn are_those_of(&mut self, view: &View) -> bool {
+        let mut pairs = self.documents.iter().zip(&view.objects);
+        let same = |old: &Arc<Stored>, new: &Arc<Stored>| {
+            Arc::ptr_eq(old, new) || (old.meta == new.meta && old.spec == new.spec)
+        };
+        let all = self.documents.len() == view.objects.len()
+            && pairs.all(|((id, (old, _)), (other, new))| id == other && same(old, new));
+        if all {
+            // So that the next look has as many equal pointers as it can, and no old status stays in memory.
+            for ((old, _), new) in self.documents.values_mut().zip(view.objects.values()) {
+                *old = Arc::clone(new);
+            }
+        }
+        all
     }
 
     fn take(&mut self, view: &View) -> Reading {

@@ -50,7 +50,26 @@ fn a_status_that_somebody_writes_is_no_new_reading() {
     let written = Stored { version: Version("8".to_owned()), ..(*first).clone() };
     let mut seen = Seen::default();
     let before = seen.take(&view([(id.clone(), first)]));
-    assert_eq!(before, seen.take(&view([(id, Arc::new(written))])));
+    let after = view([(id, Arc::new(written))]);
+    assert!(seen.are_those_of(&after));
+    assert_eq!(before, seen.take(&after));
+}
+
+#[test]
+fn an_edit_an_object_more_and_one_that_was_made_again_are_a_new_reading() {
+    let (id, first) = stored(Kind::Binding, good());
+    let other = stored(Kind::AgentBackend, json!({"url": "http://a.b"}));
+    let again = Stored { meta: Meta { uid: Uid("2".to_owned()), ..first.meta.clone() }, ..(*first).clone() };
+    let edited = Stored { spec: json!({}), ..(*first).clone() };
+    let mut seen = Seen::default();
+    let _ = seen.take(&view([(id.clone(), Arc::clone(&first))]));
+    assert!(seen.are_those_of(&view([(id.clone(), Arc::clone(&first))])));
+    for stored in [again, edited] {
+        assert!(!seen.are_those_of(&view([(id.clone(), Arc::new(stored))])));
+    }
+    assert!(!seen.are_those_of(&view([(id, first), other.clone()])));
+    assert!(!seen.are_those_of(&view([other])));
+    assert!(!seen.are_those_of(&view([])));
 }
 
 #[tokio::test]
