@@ -12,8 +12,9 @@
 //!   its own monotonic clock counts: the times in a record are for people.
 //!
 //! What is absent: a clock, IO, randomness. A Lease that somebody deletes while its holder lives is made again by the
-//! holder; candidates that had seen it wait as if it had changed. Only one that starts at that moment and has never seen
-//! it can lead beside the holder, until the holder's next attempt to renew.
+//! holder; candidates that had seen it wait for their own duration, which is the holder's where all have the same. Only
+//! one that starts at that moment and has never seen it can lead beside the holder, until the holder's next attempt to
+//! renew.
 
 use std::time::Duration;
 
@@ -274,15 +275,16 @@ impl Election {
         self.seen = Seen::Lease { record, version, free };
     }
 
-    /// There is no Lease. Whoever never saw one makes it at once; whoever did waits as for one that just changed,
-    /// because somebody may hold the one that was deleted.
+    /// There is no Lease. Whoever never saw one makes it at once; whoever did waits for a duration, because somebody may
+    /// hold the one that was deleted. It is this candidate's own duration: people delete a Lease to be rid of a record
+    /// that nobody stands behind, and what such a record says of itself may be minutes.
     fn missing(&mut self, now: Moment) {
         self.stale = false;
         self.doubtful = false;
         let free = match &self.seen {
             Seen::Nothing => now,
             Seen::Missing { free } => *free,
-            Seen::Lease { record, .. } => now + self.duration(record).max(self.timing.duration),
+            Seen::Lease { .. } => now + self.timing.duration,
         };
         self.seen = Seen::Missing { free };
     }

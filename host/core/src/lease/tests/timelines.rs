@@ -144,6 +144,22 @@ fn a_lease_that_was_deleted_as_its_holder_died_is_taken_after_a_whole_duration()
 }
 
 #[test]
+fn a_lease_that_is_deleted_because_its_record_would_last_for_minutes_is_taken_after_the_candidate_s_own_duration() {
+    let (mut world, a, _) = pair();
+    world.kill(a);
+    world.put(record("somebody", Some(300)));
+    world.run_until(30_000);
+    world.delete();
+    world.run_until(60_000);
+    check(
+        &world,
+        "t=20.00 a leads no more
+         t=45.74 Take by 'b', 0 changes
+         t=45.75 b leads",
+    );
+}
+
+#[test]
 fn a_lease_that_somebody_takes_by_hand_is_not_taken_back_before_it_is_over() {
     let (mut world, _, _) = pair();
     world.put(record("somebody", Some(20)));
