@@ -24,7 +24,8 @@ use crate::judge::Judgement;
 use crate::metrics::Metrics;
 use crate::pulse::Pulse;
 use kourier_kube::api::{Binding, BindingList};
-use kourier_kube::view::View;
+use kourier_kube::view::{Stored, View};
+use kourier_kube::writer::AllCases;
 
 /// The loop's pulse when nothing wakes it.
 const LOOK: Duration = Duration::from_secs(1);
@@ -35,7 +36,7 @@ const GAP: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Board {
     /// By Binding, in the order of kubectl. One that another broker answers for has no conditions here.
-    pub rows: BTreeMap<ObjectKey, Row>,
+    pub rows: BTreeMap<ObjectKey, Arc<Row>>,
     /// Why there is nothing yet; none once the configuration was read.
     pub unread: Option<String>,
 }
@@ -77,23 +78,22 @@ impl Board {
             let assessment = judged.map(|judged| assess(judged, results.get(key), standing));
             let conditions = assessment.as_ref().map(|assessment| advance(standing, assessment, now));
             let written = reading.written.get(key).cloned().unwrap_or_default();
-            (key.clone(), Row { meta, written, assessment, conditions: conditions.unwrap_or_default() })
+            (key.clone(), Arc::new(Row { meta, written, assessment, conditions: conditions.unwrap_or_default() }))
         });
         Self { rows: rows.collect(), unread: reading.unread.clone() }
     }
 
-    /// What should stand in the objects of a cluster by `cases`, which are those that this replica leads, and for the
-    /// other Bindings what stands.
+    /// What should stand in the objects of a cluster, and for the Bindings that this replica does not lead what stands.
+    /// `before` is what this board was made of: a row of which nothing changed is taken over.
     #[must_use]
-    pub fn of_view(view: &View, cases: &BTreeMap<ObjectKey, Case>, now: Timestamp) -> Self {
-        let rows = view.objects.iter().filter(|((kind, _), _)| *kind == Kind::Binding).map(|((_, key), stored)| {
-            let assessment = cases.get(key).map(|case| case.assessment.clone());
-            let standing = &stored.standing.conditions;
-            let mut conditions =
-                assessment.as_ref().map_or_else(|| standing.clone(), |assessment| advance(standing, assessment, now));
-            conditions.sort_by_key(|condition| condition.kind);
-            let (meta, written) = (stored.meta.clone(), stored.spec.clone());
-            (key.clone(), Row { meta, written, assessment, conditions })
+    pub fn next_of_cluster(&self, before: Option<&Seen>, seen: &Seen, now: Timestamp) -> Self {
+        let rows = seen.view.objects.iter().filter(|((kind, _), _)| *kind == Kind::Binding).map(|(id, stored)| {
+            let key = &id.1;
+            let (case, old) =
+                (seen.case(key), before.and_then(|before| Some((before.view.objects.get(id)?, before.case(key)))));
+            let same = old.is_some_and(|(old, old_case)| Arc::ptr_eq(old, stored) && same_case(old_case, case));
+            let row = self.rows.get(key).filter(|_| same).cloned();
+            (key.clone(), row.unwrap_or_else(|| Arc::new(Row::of_cluster(stored, case, now))))
         });
         Self { rows: rows.collect(), unread: None }
     }
@@ -101,8 +101,8 @@ impl Board {
     /// What Ready says otherwise than it did in `before`.
     #[must_use]
     pub fn turns<'a>(&'a self, before: &'a Self) -> Vec<Turn<'a>> {
-        let turn = |(key, row): (&'a ObjectKey, &'a Row)| {
-            let from = before.rows.get(key).filter(|old| old.meta.uid == row.meta.uid).and_then(Row::ready);
+        let turn = |(key, row): (&'a ObjectKey, &'a Arc<Row>)| {
+            let from = before.rows.get(key).filter(|old| old.meta.uid == row.meta.uid).and_then(|old| old.ready());
             let to = row.ready()?;
             let same = from.is_some_and(|from| (from.status, &from.reason) == (to.status, &to.reason));
             (!same).then_some(Turn { key, from, to })
@@ -113,16 +113,25 @@ impl Board {
     /// The Bindings as an API server would give them.
     #[must_use]
     pub fn list(&self) -> BindingList {
-        let binding = |row: &Row| Binding::new(&row.meta, row.written.clone(), &row.conditions);
+        let binding = |row: &Arc<Row>| Binding::new(&row.meta, row.written.clone(), &row.conditions);
         BindingList::new(self.rows.values().map(binding).collect())
     }
 
     fn standing(&self, meta: &Meta) -> &[Condition] {
-        self.rows.get(&meta.key).filter(|row| row.meta.uid == meta.uid).map_or(&[], |row| &row.conditions)
+        self.rows.get(&meta.key).filter(|row| row.meta.uid == meta.uid).map_or(&[], |row| row.conditions.as_slice())
     }
 }
 
 impl Row {
+    fn of_cluster(stored: &Stored, case: Option<&Arc<Case>>, now: Timestamp) -> Self {
+        let standing = &stored.standing.conditions;
+        let assessment = case.map(|case| case.assessment.clone());
+        let mut conditions =
+            assessment.as_ref().map_or_else(|| standing.clone(), |assessment| advance(standing, assessment, now));
+        conditions.sort_by_key(|condition| condition.kind);
+        Self { meta: stored.meta.clone(), written: stored.spec.clone(), assessment, conditions }
+    }
+
     fn ready(&self) -> Option<&Condition> {
         self.conditions.iter().find(|condition| condition.kind == ConditionType::Ready)
     }
@@ -166,7 +175,7 @@ type Latest<T> = watch::Receiver<Option<Arc<T>>>;
 /// not. `boards` is none before the objects were first read and judged.
 pub async fn run_beside_cluster(
     (views, judgements): (Latest<View>, Latest<Judgement>),
-    cases: impl Fn() -> Option<Arc<BTreeMap<ObjectKey, Case>>>,
+    cases: impl Fn() -> Option<Arc<AllCases>>,
     boards: watch::Sender<Option<Arc<Board>>>,
     (metrics, pulse): (Arc<Metrics>, Pulse),
     shutdown: impl Future<Output = ()>,
@@ -183,36 +192,53 @@ pub async fn run_beside_cluster(
             () = tokio::time::sleep(LOOK) => {}
         }
         let Some(view) = views.borrow().clone().filter(|_| judgements.borrow().is_some()) else { continue };
-        let seen = (view, cases());
-        if shown.as_ref().is_some_and(|shown| same(shown, &seen)) {
+        let seen = Seen { view, cases: cases() };
+        if shown.as_ref().is_some_and(|shown| shown.is(&seen)) {
             continue;
         }
-        shown = Some(seen.clone());
-        let (view, led) = seen;
-        let leads = led.is_some();
-        let next =
-            clock::blocking(move || Arc::new(Board::of_view(&view, &led.unwrap_or_default(), clock::now()))).await;
-        if leads {
+        let (last, before, now) = (Arc::clone(&board), shown.take(), seen.clone());
+        let next = clock::blocking(move || Arc::new(last.next_of_cluster(before.as_ref(), &now, clock::now()))).await;
+        if seen.cases.is_some() {
             report(&board, &next, &metrics);
         } else {
             metrics.count_conditions([]);
         }
         boards.send_replace(Some(Arc::clone(&next)));
-        board = next;
+        (board, shown) = (next, Some(seen));
     }
 }
 
-/// A view of a cluster, and the cases that this replica leads.
-type Seen = (Arc<View>, Option<Arc<BTreeMap<ObjectKey, Case>>>);
+/// What the board of a cluster is made of.
+#[derive(Clone)]
+pub struct Seen {
+    /// The objects.
+    pub view: Arc<View>,
+    /// The cases that this replica leads; none while it does not lead.
+    pub cases: Option<Arc<AllCases>>,
+}
 
-/// Whether two are the very same values.
-fn same((view, cases): &Seen, (other_view, other_cases): &Seen) -> bool {
-    let same_cases = match (cases, other_cases) {
-        (Some(cases), Some(other)) => Arc::ptr_eq(cases, other),
+impl Seen {
+    fn case(&self, key: &ObjectKey) -> Option<&Arc<Case>> {
+        self.cases.as_ref()?.get(key)
+    }
+
+    /// Whether two are the very same values.
+    fn is(&self, other: &Self) -> bool {
+        let same_cases = match (&self.cases, &other.cases) {
+            (Some(cases), Some(other)) => Arc::ptr_eq(cases, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        Arc::ptr_eq(&self.view, &other.view) && same_cases
+    }
+}
+
+fn same_case(one: Option<&Arc<Case>>, other: Option<&Arc<Case>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
-    };
-    Arc::ptr_eq(view, other_view) && same_cases
+    }
 }
 
 fn report(before: &Board, now: &Board, metrics: &Metrics) {

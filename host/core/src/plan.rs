@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::condition::{Assessment, Condition, Words};
@@ -218,7 +219,15 @@ impl Plan {
     /// Compares all Bindings for which this broker answers with what stands. `schema` is any text that changes when the
     /// CRD does: what one did not keep, or did not take, is tried again with another one. What the operator should hear of writes that
     /// were in doubt.
-    pub fn look(&mut self, now: Moment, schema: &str, cases: &BTreeMap<ObjectKey, Case>) -> Vec<(ObjectKey, Note)> {
+    ///
+    /// A case that is the very same as at the last look costs nothing if nothing was to be done with it then: whoever
+    /// derives cases keeps those of which nothing changed.
+    pub fn look(
+        &mut self,
+        now: Moment,
+        schema: &str,
+        cases: &BTreeMap<ObjectKey, Arc<Case>>,
+    ) -> Vec<(ObjectKey, Note)> {
         self.next_look = now + self.pace.look_interval;
         if self.schema != schema {
             schema.clone_into(&mut self.schema);
@@ -228,7 +237,10 @@ impl Plan {
         let (mut ready, mut notes) = (Vec::new(), Vec::new());
         self.waiting = 0;
         for (key, case) in cases {
-            let entry = self.entries.entry(key.clone()).or_insert_with(|| Entry::new(case.uid.clone(), now));
+            let entry = match self.entries.get_mut(key) {
+                Some(entry) => entry,
+                None => self.entries.entry(key.clone()).or_insert(Entry::new(case.uid.clone(), now)),
+            };
             match entry.looked_at(&self.pace, case, now) {
                 Turn::Rest => {}
                 Turn::Later => self.waiting += 1,
@@ -250,7 +262,7 @@ impl Plan {
 
     /// Forgets objects that are gone. One of which nothing is to be said may be one that another broker speaks for, and
     /// come back: its gap and its put-backs count on for as long as a fight would.
-    fn forget(&mut self, now: Moment, cases: &BTreeMap<ObjectKey, Case>) {
+    fn forget(&mut self, now: Moment, cases: &BTreeMap<ObjectKey, Arc<Case>>) {
         let memory = self.pace.fight_window.max(self.pace.cap);
         self.entries.retain(|key, entry| match cases.get(key) {
             Some(case) => case.uid == *entry.uid(),

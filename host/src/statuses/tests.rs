@@ -19,11 +19,18 @@ fn meta(uid: &str) -> Meta {
 }
 
 fn view(uid: &str, conditions: Vec<Condition>) -> Arc<View> {
+    views_of([stored(uid, conditions)])
+}
+
+fn views_of(stored: impl IntoIterator<Item = Arc<Stored>>) -> Arc<View> {
+    let objects = stored.into_iter().map(|stored| ((Kind::Binding, stored.meta.key.clone()), stored)).collect();
+    Arc::new(View { objects, schema: "s".to_owned() })
+}
+
+fn stored(uid: &str, conditions: Vec<Condition>) -> Arc<Stored> {
     let standing = Standing { conditions, observed_generation: Some(Generation(1)) };
     let (version, managers) = (Version("7".to_owned()), BTreeSet::new());
-    let stored = Stored { meta: meta(uid), version, spec: json!({}), standing, managers };
-    let objects = [((Kind::Binding, meta(uid).key), Arc::new(stored))].into();
-    Arc::new(View { objects, schema: "s".to_owned() })
+    Arc::new(Stored { meta: meta(uid), version, spec: json!({}), standing, managers })
 }
 
 /// A Binding without a connection, which is every broker's to answer.
@@ -57,7 +64,8 @@ fn an_object_made_again_has_no_case_until_it_was_judged() {
 
 #[test]
 fn a_binding_that_no_broker_owns_is_left_to_who_said_the_same_first() {
-    let wanted = statuses(Some(view("1", vec![])), Some(judgement("1"))).one(&meta("1").key).unwrap().assessment;
+    let wanted =
+        statuses(Some(view("1", vec![])), Some(judgement("1"))).one(&meta("1").key).unwrap().assessment.clone();
     let said: Vec<Condition> = wanted.words().into_iter().map(|words| words.since(Timestamp(5))).collect();
     let mut otherwise = said.clone();
     otherwise[0].message = "in other words".to_owned();
@@ -69,4 +77,43 @@ fn a_binding_that_no_broker_owns_is_left_to_who_said_the_same_first() {
 fn cases_are_derived_once_from_the_same_values() {
     let statuses = statuses(Some(view("1", vec![])), Some(judgement("1")));
     assert!(Arc::ptr_eq(&statuses.all(), &statuses.clone().all()));
+}
+
+#[test]
+fn a_case_of_which_nothing_changed_is_the_very_same() {
+    let named = |stored: &Arc<Stored>, name: &str| {
+        let meta = Meta { key: ObjectKey::new("team-a", name), ..stored.meta.clone() };
+        Arc::new(Stored { meta, ..(**stored).clone() })
+    };
+    let (one, two) = (stored("1", vec![]), named(&stored("1", vec![]), "other"));
+    let mut judged = judgement("1");
+    let accepted = Arc::make_mut(&mut Arc::get_mut(&mut judged).unwrap().accepted);
+    accepted.bindings.insert(two.meta.key.clone(), accepted.bindings[&one.meta.key].clone());
+    let (views, seen) = watch::channel(Some(views_of([Arc::clone(&one), Arc::clone(&two)])));
+    let (judgements, judged) = watch::channel(Some(judged));
+    let (results, found) = watch::channel(Found::default());
+    let statuses = Statuses::new(seen, judged, found);
+    let cases = || {
+        let all = statuses.all();
+        [&one, &two].map(|stored| Arc::clone(&all[&stored.meta.key]))
+    };
+    let same = |before: &[Arc<Case>; 2], after: &[Arc<Case>; 2]| {
+        [Arc::ptr_eq(&before[0], &after[0]), Arc::ptr_eq(&before[1], &after[1])]
+    };
+    let first = cases();
+    let written = Arc::new(Stored { version: Version("8".to_owned()), ..(*two).clone() });
+    views.send_replace(Some(views_of([Arc::clone(&one), written])));
+    let second = cases();
+    assert_eq!(same(&first, &second), [true, false]);
+    assert_eq!(second[1].version, Version("8".to_owned()));
+    let other = Results { uid: Uid("1".to_owned()), backend: None, channel: None };
+    results.send_replace(Arc::new([(one.meta.key.clone(), other)].into()));
+    let third = cases();
+    assert_eq!(same(&second, &third), [false, true]);
+    let again = judgements.borrow().clone().unwrap();
+    judgements.send_replace(Some(Arc::new(Judgement {
+        reading: Arc::clone(&again.reading),
+        accepted: Arc::clone(&again.accepted),
+    })));
+    assert_eq!(same(&third, &cases()), [true, true]);
 }

@@ -1,6 +1,7 @@
 //! What the writer knows of one object.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Answer, Case, Failure, Note, Order, Pace, Standing, Text, Version};
@@ -31,6 +32,8 @@ pub(super) struct Entry {
     since: Moment,
     /// When there last was a case of it.
     last_case: Moment,
+    /// The case at which nothing is to be done, and nothing is waited for.
+    rests_at: Option<Arc<Case>>,
     /// No write before this: the gap, or the wait after failures.
     not_before: Moment,
     failures: u32,
@@ -85,6 +88,7 @@ impl Entry {
             under_way: false,
             since: now,
             last_case: now,
+            rests_at: None,
             not_before: Moment::ORIGIN,
             failures: 0,
             reported: None,
@@ -116,15 +120,27 @@ impl Entry {
 
     /// Another schema may keep what this one did not, or take what it refused.
     pub(super) fn forget_schema(&mut self, pace: &Pace) {
+        self.rests_at = None;
         self.recover(pace);
         self.made.take_if(|made| made.text != made.kept);
     }
 
     /// What is to be done, at a look.
-    pub(super) fn looked_at(&mut self, pace: &Pace, case: &Case, now: Moment) -> Turn {
+    pub(super) fn looked_at(&mut self, pace: &Pace, case: &Arc<Case>, now: Moment) -> Turn {
         self.last_case = now;
+        if self.rests_at.as_ref().is_some_and(|rested| Arc::ptr_eq(rested, case)) {
+            return Turn::Rest;
+        }
         self.look_for_newer(pace, case, now);
-        self.turn(pace, case, now)
+        let turn = self.turn(pace, case, now);
+        self.rests_at = (turn == Turn::Rest && self.is_settled()).then(|| Arc::clone(case));
+        turn
+    }
+
+    /// Whether nothing can become due by time alone.
+    fn is_settled(&self) -> bool {
+        let waits = self.under_way || self.outdated.is_some() || !self.in_doubt.is_empty();
+        !waits && self.failures == 0 && self.put_backs.is_empty()
     }
 
     /// What is to be done.
@@ -185,6 +201,7 @@ impl Entry {
 
     pub(super) fn answered(&mut self, pace: &Pace, now: Moment, order: &Order, answer: Answer) {
         self.under_way = false;
+        self.rests_at = None;
         self.since = now;
         self.not_before = now + pace.gap;
         let sent = Sent { base: order.version.clone(), text: order.text(), put_back: order.put_back };

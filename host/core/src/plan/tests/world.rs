@@ -69,6 +69,8 @@ pub(super) struct World {
     coming: Vec<(u64, ObjectKey, Object)>,
     under_way: Vec<(u64, Order, Answer)>,
     versions: u64,
+    /// The cases of the last look: one of which nothing changed is the very same in the next.
+    cases: BTreeMap<ObjectKey, Arc<Case>>,
 }
 
 impl World {
@@ -89,6 +91,7 @@ impl World {
             coming: Vec::new(),
             under_way: Vec::new(),
             versions: 0,
+            cases: BTreeMap::new(),
         }
     }
 
@@ -182,8 +185,12 @@ impl World {
     }
 
     fn look(&mut self) {
-        let cases = self.cache.keys().filter_map(|key| Some((key.clone(), self.case(key)?))).collect();
-        let notes = self.plan.look(self.moment(), &self.schema.clone(), &cases);
+        let same = |key: &ObjectKey, case: Case| match self.cases.get(key).filter(|before| ***before == case) {
+            Some(before) => Arc::clone(before),
+            None => Arc::new(case),
+        };
+        self.cases = self.cache.keys().filter_map(|key| Some((key.clone(), same(key, self.case(key)?)))).collect();
+        let notes = self.plan.look(self.moment(), &self.schema, &self.cases);
         for (key, note) in notes {
             self.hear(&key, &note);
         }
@@ -242,8 +249,8 @@ impl World {
             std::mem::take(&mut self.coming).into_iter().partition::<Vec<_>, _>(|(when, ..)| *when <= self.now);
         self.coming = coming;
         for (_, key, object) in shown {
-            // An object that was made again meanwhile is not shown as its predecessor.
-            if self.cache.get(&key).is_some_and(|cached| cached.uid == object.uid) {
+            // An object that was made again meanwhile is not shown as its predecessor, and no watch goes back in time.
+            if self.cache.get(&key).is_some_and(|seen| seen.uid == object.uid && seen.version < object.version) {
                 self.cache.insert(key, object);
             }
         }

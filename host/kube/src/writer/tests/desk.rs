@@ -110,21 +110,21 @@ impl Desk {
 }
 
 impl Cases for Desk {
-    fn all(&self) -> Arc<BTreeMap<ObjectKey, Case>> {
+    fn all(&self) -> Arc<AllCases> {
         let keys: Vec<_> = self.says.lock().unwrap().keys().cloned().collect();
         Arc::new(keys.into_iter().filter_map(|key| Some((key.clone(), self.one(&key)?))).collect())
     }
 
-    fn one(&self, key: &ObjectKey) -> Option<Case> {
+    fn one(&self, key: &ObjectKey) -> Option<Arc<Case>> {
         let objects = self.frozen.lock().unwrap().clone().unwrap_or_else(|| self.server.records().objects.clone());
         let object = objects.get(&key.name)?;
-        Some(Case {
+        Some(Arc::new(Case {
             uid: Uid(object["metadata"]["uid"].as_str()?.to_owned()),
             version: Version(object["metadata"]["resourceVersion"].as_str()?.to_owned()),
             standing: object.get("status").map(standing::read).unwrap_or_default(),
             managers: BTreeSet::from(["kubectl-edit".to_owned()]),
             assessment: self.says.lock().unwrap().get(key)?.clone(),
-        })
+        }))
     }
 
     fn schema(&self) -> String {
