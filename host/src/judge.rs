@@ -21,6 +21,9 @@ use crate::store::{LastGoodStore, Saved};
 /// was full for a moment costs no generation, and a broken one is not written to all the time.
 const LOOK: Duration = Duration::from_secs(5);
 
+/// The longest wait after failures to save. 5 min: what cannot be saved for so long somebody has to look at.
+const LONGEST: Duration = Duration::from_secs(300);
+
 /// A reading and what acceptance made of it.
 #[derive(Debug, Default)]
 pub struct Judgement {
@@ -72,32 +75,43 @@ impl Judge {
         (remember, mut shutdown): (watch::Sender<Arc<LastGood>>, impl Future<Output = ()> + Unpin),
     ) {
         let mut last = Arc::new(Judgement::default());
+        let mut takeover = pin!(self.store.taken_over());
         readings.mark_changed();
         loop {
+            let mut prepared = None;
             tokio::select! {
                 biased;
                 () = &mut shutdown => break,
-                changed = readings.changed() => {
-                    if changed.is_err() {
-                        break;
-                    }
-                    let reading = Arc::clone(&readings.borrow_and_update());
-                    let last_good = Arc::clone(&remember.borrow());
-                    let judgement = Arc::new(self.judge(reading, last_good).await);
-                    report(&last, &judgement);
-                    accepted.send_replace(Arc::clone(&judgement.accepted));
-                    judgements.send_replace(Some(Arc::clone(&judgement)));
-                    remember.send_if_modified(|known| {
-                        let found = &judgement.accepted.last_good;
-                        let changed = **known != *found;
-                        if changed {
-                            *known = Arc::new(found.clone());
-                        }
-                        changed
-                    });
-                    last = judgement;
+                (term, kept) = &mut takeover => {
+                    takeover.set(self.store.taken_over());
+                    remember.send_modify(|known| Arc::make_mut(known).take_newer(kept));
+                    prepared = Some(term);
                 }
-                () = tokio::time::sleep(LOOK) => {}
+                changed = readings.changed() => if changed.is_err() {
+                    break;
+                },
+                () = tokio::time::sleep(LOOK) => {
+                    self.pulse.beat();
+                    continue;
+                }
+            }
+            let reading = Arc::clone(&readings.borrow_and_update());
+            let last_good = Arc::clone(&remember.borrow());
+            let judgement = Arc::new(self.judge(reading, last_good).await);
+            report(&last, &judgement);
+            accepted.send_replace(Arc::clone(&judgement.accepted));
+            judgements.send_replace(Some(Arc::clone(&judgement)));
+            remember.send_if_modified(|known| {
+                let found = &judgement.accepted.last_good;
+                let changed = **known != *found;
+                if changed {
+                    *known = Arc::new(found.clone());
+                }
+                changed
+            });
+            last = judgement;
+            if let Some(term) = prepared {
+                self.store.prepared(term);
             }
             self.pulse.beat();
         }
@@ -112,28 +126,44 @@ impl Judge {
 }
 
 /// Saves the last good specs whenever they change, and tries again what could not be saved, until nobody judges any
-/// more. The store says in the log what went wrong.
+/// more. A failure is told once for each cause, and its attempts grow rare.
 async fn save(store: LastGoodStore, mut remembered: watch::Receiver<Arc<LastGood>>, metrics: Arc<Metrics>) {
-    let mut saved = true;
+    let (mut saved, mut pause, mut told) = (true, LOOK, None);
     loop {
         let ended = tokio::select! {
             changed = remembered.changed() => changed.is_err(),
-            () = tokio::time::sleep(LOOK), if !saved => false,
+            () = tokio::time::sleep(pause), if !saved => false,
         };
         if ended && saved {
             return;
         }
         let last_good = Arc::clone(&remembered.borrow_and_update());
-        saved = match store.save(&last_good).await {
-            Saved::Whole => true,
-            Saved::InPart => {
-                metrics.store_warning();
-                false
-            }
-            Saved::LeftToLeader => false,
-        };
+        let answer = store.save(&last_good).await;
+        saved = answer == Saved::Whole;
+        pause = if matches!(answer, Saved::InPart(_)) { (pause * 2).min(LONGEST) } else { LOOK };
+        if matches!(answer, Saved::InPart(_)) {
+            metrics.store_warning();
+        }
+        tell(answer, &mut told);
         if ended {
             return;
+        }
+    }
+}
+
+/// Logs why last good specs cannot be saved when it is another cause than the one last told, and that they are saved
+/// again.
+fn tell(answer: Saved, told: &mut Option<String>) {
+    match answer {
+        Saved::InPart(Some(cause)) if told.as_ref() != Some(&cause) => {
+            tracing::warn!(cause, "last good specs cannot be saved in the cluster: serving on from memory");
+            *told = Some(cause);
+        }
+        Saved::InPart(_) | Saved::LeftToLeader => {}
+        Saved::Whole => {
+            if told.take().is_some() {
+                tracing::info!("the last good specs are saved in the cluster again");
+            }
         }
     }
 }

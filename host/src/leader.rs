@@ -28,19 +28,60 @@ use crate::statuses::Statuses;
 pub enum Leadership {
     /// It is the only replica.
     Alone,
-    /// As long as a claim lasts.
-    Elected(watch::Receiver<Option<Claim>>),
+    /// As long as a claim lasts, once it is prepared for its term.
+    Elected {
+        /// The claim.
+        claims: watch::Receiver<Option<Claim>>,
+        /// The last term for which it is prepared.
+        prepared: watch::Receiver<u64>,
+    },
+}
+
+/// What a replica does before it leads: it learns what its predecessor knew.
+pub struct Preparation {
+    claims: watch::Receiver<Option<Claim>>,
+    prepared: watch::Sender<u64>,
+}
+
+impl Preparation {
+    /// Waits for a term for which this replica is not prepared, and yields its number.
+    pub async fn wanted(&self) -> u64 {
+        let mut claims = self.claims.clone();
+        loop {
+            let claim = lease::leads(&claims, Instant::now());
+            if let Some(Claim { term, .. }) = claim.filter(|claim| claim.term != *self.prepared.borrow()) {
+                return term;
+            }
+            if claims.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
+    }
+
+    /// From now on it leads, if this is still its term.
+    pub fn done(&self, term: u64) {
+        self.prepared.send_replace(term);
+    }
 }
 
 impl Leadership {
+    /// That of a replica with these claims, and what it has to do first.
+    #[must_use]
+    pub fn elected(claims: watch::Receiver<Option<Claim>>) -> (Self, Preparation) {
+        // Terms count from 1.
+        let (sender, prepared) = watch::channel(0);
+        (Self::Elected { claims: claims.clone(), prepared }, Preparation { claims, prepared: sender })
+    }
+
     /// For how long this replica leads from now on, unless the claim is renewed; none while it does not lead.
     #[must_use]
     pub fn left(&self) -> Option<Duration> {
         match self {
             Self::Alone => Some(Duration::MAX),
-            Self::Elected(claims) => {
+            Self::Elected { claims, prepared } => {
                 let now = Instant::now();
-                lease::leads(claims, now).map(|claim| claim.left(now))
+                let claim = lease::leads(claims, now).filter(|claim| claim.term == *prepared.borrow());
+                claim.map(|claim| claim.left(now))
             }
         }
     }
@@ -68,7 +109,10 @@ impl Leadership {
     async fn changes(&mut self) {
         let over = match self {
             Self::Alone => true,
-            Self::Elected(claims) => claims.changed().await.is_err(),
+            Self::Elected { claims, prepared } => tokio::select! {
+                changed = claims.changed() => changed.is_err(),
+                changed = prepared.changed() => changed.is_err(),
+            },
         };
         if over {
             std::future::pending::<()>().await;

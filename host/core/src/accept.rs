@@ -41,6 +41,25 @@ pub struct LastGood {
     pub connections: BTreeMap<ObjectKey, Good<ChatConnectionSpec>>,
 }
 
+impl LastGood {
+    /// Takes over what `other` knows better: objects that are not known here, and newer generations of those that are.
+    /// Of two objects of one name this one's stays.
+    pub fn take_newer(&mut self, other: Self) {
+        take_newer(&mut self.bindings, other.bindings);
+        take_newer(&mut self.backends, other.backends);
+        take_newer(&mut self.connections, other.connections);
+    }
+}
+
+fn take_newer<S>(known: &mut BTreeMap<ObjectKey, Good<S>>, other: BTreeMap<ObjectKey, Good<S>>) {
+    for (key, good) in other {
+        let keep = known.get(&key).is_some_and(|old| old.uid != good.uid || old.generation >= good.generation);
+        if !keep {
+            known.insert(key, good);
+        }
+    }
+}
+
 /// A spec that was good at one generation of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Good<S> {

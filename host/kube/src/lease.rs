@@ -30,6 +30,8 @@ use call::{Asked, Trouble};
 pub struct Claim {
     /// When it ends, unless it is renewed.
     pub until: Instant,
+    /// How often this candidate has begun to lead: another number is another term, and somebody may have led between.
+    pub term: u64,
 }
 
 impl Claim {
@@ -108,6 +110,7 @@ impl Elections {
             observer,
             trouble: Trouble::default(),
             leader: None,
+            term: 0,
         };
         let task = tokio::spawn(candidate.run(resigned));
         Ok((claim, Self { resign: Some(resign), task, patience }))
@@ -153,6 +156,8 @@ struct Candidate {
     trouble: Trouble,
     /// Who leads, as last logged.
     leader: Option<String>,
+    /// The number of the last term.
+    term: u64,
 }
 
 impl Candidate {
@@ -215,8 +220,10 @@ impl Candidate {
 
     /// Publishes the claim as it is now, and only then says what changed.
     fn publish(&mut self, now: Moment) {
-        let claim = self.election.claim(now).map(|until| Claim { until: self.instant(until) });
         let led = self.claims.borrow().is_some();
+        let until = self.election.claim(now).map(|until| self.instant(until));
+        self.term += u64::from(until.is_some() && !led);
+        let claim = until.map(|until| Claim { until, term: self.term });
         self.claims.send_if_modified(|published| std::mem::replace(published, claim) != claim);
         let leads = claim.is_some();
         if led != leads {

@@ -63,8 +63,8 @@ impl Revisions {
         Self { client, broker: broker.into(), known: BTreeMap::new() }
     }
 
-    /// Reads everything. Replicas do it when they start: from then on each knows what it sees itself. A standby whose
-    /// watch missed a good generation does not learn of it before it starts again.
+    /// Reads everything. Replicas do it when they start, and again when they begin to lead: in between each knows what it
+    /// sees itself, and of two generations that follow each other fast a watch may show only the second.
     ///
     /// A revision that cannot be read is skipped, with a line in the log. Of several of one object the newest counts; of
     /// several objects of one name the one that lives.

@@ -8,6 +8,7 @@ use kourier_kube::revisions::Revisions;
 use tokio::sync::Mutex;
 
 use crate::clock;
+use crate::leader::{Leadership, Preparation};
 use crate::store::Store;
 
 /// From one attempt to read the last good specs from the cluster to the next. 2 s: nothing is judged before, because a
@@ -24,17 +25,19 @@ pub enum LastGoodStore {
         /// The objects that hold them.
         revisions: Arc<Mutex<Revisions>>,
         /// Whether this replica leads.
-        leads: Arc<dyn Fn() -> bool + Send + Sync>,
+        leadership: Leadership,
+        /// A replica that begins to lead reads them anew: its predecessor may have seen what it missed.
+        preparation: Arc<Preparation>,
     },
 }
 
 /// What came of an attempt to save.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Saved {
     /// Everything is where it survives a restart.
     Whole,
-    /// Not everything. The log has the cause.
-    InPart,
+    /// Not everything, and why; none where the store has told the log itself.
+    InPart(Option<String>),
     /// Another replica leads, and saves.
     LeftToLeader,
 }
@@ -47,7 +50,27 @@ impl LastGoodStore {
                 let store = Arc::clone(store);
                 clock::blocking(move || store.last_good()).await
             }
-            Self::Cluster { revisions, .. } => load(revisions).await,
+            Self::Cluster { revisions, .. } => load(revisions, "nothing is judged").await,
+        }
+    }
+
+    /// Waits until this replica is elected, and yields the last good specs that its predecessor saved, with the number
+    /// of the term: to be [prepared](Self::prepared) for. It never ends with a file, which nobody else writes.
+    pub async fn taken_over(&self) -> (u64, LastGood) {
+        match self {
+            Self::File(_) => std::future::pending().await,
+            Self::Cluster { revisions, preparation, .. } => {
+                let term = preparation.wanted().await;
+                (term, load(revisions, "this replica is elected, and neither probes nor writes").await)
+            }
+        }
+    }
+
+    /// What the predecessor of this term knew is known: this replica leads.
+    pub fn prepared(&self, term: u64) {
+        match self {
+            Self::File(_) => {}
+            Self::Cluster { preparation, .. } => preparation.done(term),
         }
     }
 
@@ -57,21 +80,19 @@ impl LastGoodStore {
             Self::File(store) => {
                 let (store, last_good) = (Arc::clone(store), Arc::clone(last_good));
                 let whole = clock::blocking(move || store.save_last_good(&last_good)).await;
-                if whole { Saved::Whole } else { Saved::InPart }
+                if whole { Saved::Whole } else { Saved::InPart(None) }
             }
-            Self::Cluster { leads, .. } if !leads() => Saved::LeftToLeader,
+            Self::Cluster { leadership, .. } if leadership.left().is_none() => Saved::LeftToLeader,
             Self::Cluster { revisions, .. } => match revisions.lock().await.save(last_good).await {
                 Ok(()) => Saved::Whole,
-                Err(error) => {
-                    tracing::warn!(cause = %error, "last good specs cannot be saved in the cluster: serving on from memory");
-                    Saved::InPart
-                }
+                Err(error) => Saved::InPart(Some(error.to_string())),
             },
         }
     }
 }
 
-async fn load(revisions: &Mutex<Revisions>) -> LastGood {
+/// Loads them, however long it takes. Before, `without` is so.
+async fn load(revisions: &Mutex<Revisions>, without: &str) -> LastGood {
     let mut told = None;
     loop {
         let error = match revisions.lock().await.load().await {
@@ -81,7 +102,7 @@ async fn load(revisions: &Mutex<Revisions>) -> LastGood {
         if told.as_ref() != Some(&error) {
             tracing::warn!(
                 cause = error,
-                "the last good specs cannot be read from the cluster: nothing is judged before they are"
+                "the last good specs cannot be read from the cluster: before they are, {without}"
             );
             told = Some(error);
         }
