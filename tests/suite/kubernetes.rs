@@ -5,6 +5,8 @@
 mod chart;
 mod edits;
 mod foreign;
+mod frozen;
 mod leaders;
 mod rhythm;
+mod takeover;
 mod written;

@@ -10,6 +10,8 @@ use std::time::Duration;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
+use crate::gate;
+
 /// How long a call may take that is not a watch. 5 s: two of them end within the 15 s after which another may lead.
 pub const CALL: Duration = Duration::from_secs(5);
 
@@ -29,11 +31,16 @@ pub enum ApiError {
     #[error("no way to an API server: {0}")]
     Access(String),
     /// There was no answer in time.
-    #[error("the API server did not answer within {} s", .0.as_secs())]
+    #[error("the API server did not answer within {}", time(*.0))]
     Timeout(Duration),
     /// The API server refused, or could not be reached.
     #[error(transparent)]
     Api(#[from] kube::Error),
+}
+
+/// In seconds where it is whole ones.
+fn time(time: Duration) -> String {
+    if time.subsec_nanos() == 0 { format!("{} s", time.as_secs()) } else { format!("{} ms", time.as_millis()) }
 }
 
 impl ApiError {
@@ -52,6 +59,8 @@ impl ApiError {
 pub struct Server {
     /// The way.
     pub client: Client,
+    /// The way of writes that must not be made late: it heeds a server that stands still.
+    pub writes: Client,
     /// Its host, a name or an address.
     pub host: String,
     /// Its port.
@@ -77,13 +86,15 @@ pub async fn server(access: &Access) -> Result<Server, ApiError> {
     let host = url.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let port = url.port_u16().unwrap_or(if https { 443 } else { 80 });
     // What an exec plugin printed, and its environment, are in such an error: neither is for a log.
-    let client = Client::try_from(config).map_err(|error| match error {
+    let no_way = |error| match error {
         kube::Error::Auth(_) => {
             ApiError::Access("the user of the kubeconfig has no credentials: run its plugin by hand".to_owned())
         }
         error => ApiError::Access(error.to_string()),
-    })?;
-    Ok(Server { client, host, port, namespace })
+    };
+    let writes = gate::client(&config).map_err(no_way)?;
+    let client = Client::try_from(config).map_err(no_way)?;
+    Ok(Server { client, writes, host, port, namespace })
 }
 
 /// A client for the API server of `access`.
@@ -131,5 +142,18 @@ pub async fn timely<T>(left: Duration, call: impl Future<Output = kube::Result<T
     match tokio::time::timeout(deadline, call).await {
         Ok(answer) => answer.map_err(ApiError::from),
         Err(_) => Err(ApiError::Timeout(deadline)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_is_less_than_a_second_is_told() {
+        let within = |millis| ApiError::Timeout(Duration::from_millis(millis)).to_string();
+        assert_eq!(within(5000), "the API server did not answer within 5 s");
+        assert_eq!(within(312), "the API server did not answer within 312 ms");
+        assert_eq!(within(1250), "the API server did not answer within 1250 ms");
     }
 }

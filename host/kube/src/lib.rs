@@ -17,6 +17,7 @@
 pub mod api;
 pub mod client;
 pub mod events;
+mod gate;
 pub mod inquiry;
 pub mod lease;
 pub mod objects;

@@ -19,6 +19,8 @@ pub enum Observation {
     PutBack,
     /// Somebody undoes what is written, again and again.
     Fight,
+    /// A status was written, and a part of it was not kept: the CRD does not have it.
+    Pruned,
     /// So many Bindings differ from what stands and wait to be written.
     Waiting(usize),
     /// This replica began to lead (`true`), or stopped (`false`).

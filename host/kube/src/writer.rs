@@ -5,8 +5,9 @@
 //!
 //! A plan lives as long as one term of leadership. When the claim is lost the plan is dropped, and the writes under way
 //! with it: nothing that one term wanted to write is sent in the next. The claim is looked at when a write is sent, and
-//! no write outlives it: its deadline is the time left. Should one arrive later all the same, the version that it
-//! requires is not the object's any more, and nothing changes.
+//! no write outlives it: its deadline is the time left, for the API server too, which gets nothing to carry out before it
+//! asks for it. What another leader has written since is out of reach for a second reason: a write requires the version
+//! of the object that was seen.
 //!
 //! What is absent: what a status should say, the watch, and a queue: each look compares all Bindings anew.
 
@@ -25,10 +26,10 @@ use kourier_core::time::{Moment, Timestamp};
 use kube::Client;
 use tokio::time::Instant;
 
-use crate::api::FIELD_MANAGER;
 use crate::events::{self, Events};
 use crate::observe::{Observation, Observer, WriteResult};
 
+mod advice;
 mod apply;
 
 use apply::Reply;
@@ -41,7 +42,7 @@ pub type Suspect = Arc<dyn Fn(&ObjectKey) + Send + Sync>;
 
 /// What the writer works with.
 pub struct Writer {
-    /// The way to the API server. Its own retries are off: see [`crate::client`].
+    /// The way to the API server: [`crate::client::Server::writes`].
     pub client: Client,
     /// How often and how fast.
     pub pace: Pace,
@@ -53,12 +54,15 @@ pub struct Writer {
     pub suspect: Suspect,
 }
 
+/// Cases by Binding. One of which nothing changed is the very same in the next.
+pub type AllCases = BTreeMap<ObjectKey, Arc<Case>>;
+
 /// The Bindings for which this broker answers, as they are now.
 pub trait Cases: Send + Sync {
     /// All of them.
-    fn all(&self) -> Arc<BTreeMap<ObjectKey, Case>>;
+    fn all(&self) -> Arc<AllCases>;
     /// This one; none when there is nothing to say of it.
-    fn one(&self, key: &ObjectKey) -> Option<Case>;
+    fn one(&self, key: &ObjectKey) -> Option<Arc<Case>>;
     /// A text that changes when the CRDs do.
     fn schema(&self) -> String;
 }
@@ -182,8 +186,8 @@ impl<'a, C: Cases, L: Fn() -> Option<Duration> + Send + Sync> Term<'a, C, L> {
     fn take(&mut self, key: &ObjectKey) {
         let case = self.cases.one(key);
         let clock = Timestamp(Clock::now().as_second());
-        let Some(order) = self.plan.take(self.now(), clock, key, case.as_ref()) else { return };
-        let before = case.map(|case| case.standing.conditions).unwrap_or_default();
+        let Some(order) = self.plan.take(self.now(), clock, key, case.as_deref()) else { return };
+        let before = case.map(|case| case.standing.conditions.clone()).unwrap_or_default();
         self.under_way.push(Box::pin(write(self.writer, self.leads, order, before)));
     }
 
@@ -221,9 +225,9 @@ impl<'a, C: Cases, L: Fn() -> Option<Duration> + Send + Sync> Term<'a, C, L> {
     fn hear(&mut self, key: &ObjectKey, note: &Note, cause: Option<&str>) {
         match note {
             Note::Failing { failures, wait, first } => {
-                let wait = wait.as_secs();
+                let (wait, advice) = (wait.as_secs(), cause.and_then(advice::of_failure));
                 if *first {
-                    tracing::warn!(binding = %key, cause, failures, wait_s = wait, "a status could not be written");
+                    tracing::warn!(binding = %key, cause, advice, failures, wait_s = wait, "a status could not be written");
                 } else {
                     tracing::debug!(binding = %key, cause, failures, wait_s = wait, "a status could not be written");
                 }
@@ -238,7 +242,7 @@ impl<'a, C: Cases, L: Fn() -> Option<Duration> + Send + Sync> Term<'a, C, L> {
                 self.observe(Observation::PutBack);
             }
             Note::Fight { managers } => {
-                tracing::warn!(binding = %key, managers = names(managers), "{}", fight_advice(managers));
+                tracing::warn!(binding = %key, managers = names(managers), "{}", advice::of_fight(managers));
                 self.observe(Observation::Fight);
             }
         }
@@ -246,6 +250,7 @@ impl<'a, C: Cases, L: Fn() -> Option<Duration> + Send + Sync> Term<'a, C, L> {
 
     /// It is the CRD that prunes, whatever the Binding: one warning is enough.
     fn hear_pruned(&mut self, key: &ObjectKey) {
+        self.observe(Observation::Pruned);
         let schema = self.cases.schema();
         if self.prunes.as_ref() == Some(&schema) {
             tracing::debug!(binding = %key, "a part of a status was not kept");
@@ -279,15 +284,6 @@ async fn write(
 
 fn names(managers: &BTreeSet<String>) -> String {
     managers.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
-}
-
-fn fight_advice(managers: &BTreeSet<String>) -> String {
-    let who = if managers.is_empty() {
-        format!("somebody who writes as {FIELD_MANAGER}, perhaps a second broker of the same name, changes")
-    } else {
-        "somebody else changes".to_owned()
-    };
-    format!("{who} a status again and again: stop them. Until then it is put back rarely")
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@
 //!
 //! Every replica reads and accepts. The prober and the writer live as long as one term of leadership.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +16,6 @@ use std::time::Duration;
 use anyhow::Context;
 use futures::FutureExt;
 use kourier_core::accept::Accepted;
-use kourier_core::id::ObjectKey;
-use kourier_core::plan::Case;
 use kourier_kube::client::{self, Access, ApiError, Server};
 use kourier_kube::events::Events;
 use kourier_kube::lease::{self, Candidacy, Elections, lease_name};
@@ -27,7 +24,7 @@ use kourier_kube::observe::{Observation, Observer};
 use kourier_kube::revisions::Revisions;
 use kourier_kube::secrets::{SecretCache, SecretRhythm};
 use kourier_kube::view::View;
-use kourier_kube::writer::{Cases, Writer};
+use kourier_kube::writer::{AllCases, Cases, Writer};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, watch};
@@ -40,7 +37,7 @@ use crate::clock;
 use crate::components::Listing;
 use crate::config::{Settings, StoreKind};
 use crate::judge::{Judge, Judgement};
-use crate::leader::{Leader, Leadership};
+use crate::leader::{Leader, Leadership, Preparation};
 use crate::metrics::Metrics;
 use crate::prober::Prober;
 use crate::pulse::Pulse;
@@ -64,8 +61,9 @@ pub(super) async fn start(
     let identity = identity();
     let objects = Objects::new(server.client.clone(), Rhythm::default(), Arc::clone(&observer));
     let (views, refresh) = (objects.views(), objects.refresh());
-    let (leadership, elections) = elect(&parts.settings, &server, &identity, &observer)?;
-    let store = store(&parts, &server, &leadership).await?;
+    let (leadership, election) = elect(&parts.settings, &server, &identity, &observer)?;
+    let (elections, preparation) = election.unzip();
+    let store = store(&parts, &server, (&leadership, preparation)).await?;
     let secrets = Arc::new(Secrets::of_cluster(SecretCache::new(server.client.clone(), SecretRhythm::default())));
 
     let (judging, probing, showing) = (Pulse::default(), Pulse::default(), Pulse::default());
@@ -127,7 +125,7 @@ async fn judged(
 }
 
 /// The cases that this replica leads; none while it does not.
-fn led(leadership: Leadership, statuses: Statuses) -> impl Fn() -> Option<Arc<BTreeMap<ObjectKey, Case>>> {
+fn led(leadership: Leadership, statuses: Statuses) -> impl Fn() -> Option<Arc<AllCases>> {
     move || leadership.left().map(|_| statuses.all())
 }
 
@@ -138,7 +136,7 @@ fn prober(parts: Arc<Parts>, secrets: Arc<Secrets>, pulse: Pulse) -> Box<dyn Fn(
 fn writer(settings: &Settings, server: &Server, (identity, observer): (&str, &Observer), refresh: Refresh) -> Writer {
     let events = settings.events.then(|| Events::new(server.client.clone(), identity, Arc::clone(observer)));
     Writer {
-        client: server.client.clone(),
+        client: server.writes.clone(),
         pace: settings.writer.clone(),
         observer: Arc::clone(observer),
         events,
@@ -152,7 +150,7 @@ fn elect(
     server: &Server,
     identity: &str,
     observer: &Observer,
-) -> anyhow::Result<(Leadership, Option<Elections>)> {
+) -> anyhow::Result<(Leadership, Option<(Elections, Preparation)>)> {
     match settings.store {
         StoreKind::Sqlite => {
             observer(Observation::Leading(true));
@@ -167,22 +165,24 @@ fn elect(
                 timing: settings.lease.clone(),
             };
             let (claims, elections) = Elections::start(server.client.clone(), candidacy, Arc::clone(observer))?;
-            Ok((Leadership::Elected(claims), Some(elections)))
+            let (leadership, preparation) = Leadership::elected(claims);
+            Ok((leadership, Some((elections, preparation))))
         }
     }
 }
 
-async fn store(parts: &Parts, server: &Server, leadership: &Leadership) -> anyhow::Result<LastGoodStore> {
-    match parts.settings.store {
-        StoreKind::Sqlite => Ok(LastGoodStore::File(parts.store().await?)),
-        StoreKind::Kubernetes => {
-            let leadership = leadership.clone();
-            Ok(LastGoodStore::Cluster {
-                revisions: Arc::new(Mutex::new(Revisions::new(server.client.clone(), &parts.settings.broker))),
-                leads: Arc::new(move || leadership.left().is_some()),
-            })
-        }
-    }
+/// Where the last good specs are: where there is an election, all replicas share them.
+async fn store(
+    parts: &Parts,
+    server: &Server,
+    (leadership, preparation): (&Leadership, Option<Preparation>),
+) -> anyhow::Result<LastGoodStore> {
+    let Some(preparation) = preparation else { return Ok(LastGoodStore::File(parts.store().await?)) };
+    Ok(LastGoodStore::Cluster {
+        revisions: Arc::new(Mutex::new(Revisions::new(server.client.clone(), &parts.settings.broker))),
+        leadership: leadership.clone(),
+        preparation: Arc::new(preparation),
+    })
 }
 
 fn observer(metrics: Arc<Metrics>) -> Observer {

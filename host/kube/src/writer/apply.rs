@@ -3,8 +3,13 @@
 //! The answer is read here and not by the client, which drops the headers of a refusal: a server that is busy says in
 //! one how long to wait, with a body that is no `Status`.
 //!
+//! A server that stands still must not make a write when it goes on, because by then another replica may lead. So half
+//! of the time left is for the server to begin with the request, and before it has, it does not get what is to be
+//! written ([`crate::gate`]). The other half it may take from then on, and it is told so: when it goes on after that, it
+//! knows itself that the time is over.
+//!
 //! A CRD that is older than this program does not prune what it does not know of an apply: the API server refuses the
-//! whole. Then the same is applied without the fields beside the conditions, which are in every version of the CRD.
+//! whole, and names the fields. Then the same is applied without them, as far as a status can do without.
 
 use std::error::Error;
 use std::time::Duration;
@@ -18,9 +23,11 @@ use kube::client::Body;
 use kube::core::{Request, Status};
 use serde::Serialize;
 use serde_json::Value;
+use tokio::time::Instant;
 
-use crate::api::{BindingStatus, ConditionStatus, FIELD_MANAGER, standing};
-use crate::client::{ApiError, timely};
+use crate::api::{BindingStatus, FIELD_MANAGER, standing};
+use crate::client::{ApiError, CALL, timely};
+use crate::gate::{NotAsked, SentOnceAsked};
 use crate::observe::WriteResult;
 
 /// How much of what a server says of a refusal is logged, in characters.
@@ -43,14 +50,7 @@ struct Applied<'a> {
     api_version: &'static str,
     kind: &'static str,
     metadata: Metadata<'a>,
-    status: Fields,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Fields {
-    All(BindingStatus),
-    Conditions { conditions: Vec<ConditionStatus> },
+    status: &'a Value,
 }
 
 #[derive(Serialize)]
@@ -71,22 +71,44 @@ struct Said {
 
 /// Applies the order's status, by the end of `left`.
 pub(super) async fn send(client: &Client, order: &Order, left: Duration) -> Reply {
-    match timely(left, apply(client, order)).await {
+    let left = left.min(CALL);
+    match timely(left, apply(client, order, Instant::now() + left)).await {
         Ok(said) => judge(order, &said),
         Err(error) => unanswered(&error),
     }
 }
 
-async fn apply(client: &Client, order: &Order) -> kube::Result<Said> {
-    let status = BindingStatus::new(&order.conditions);
-    let said = exchange(client, order, Fields::All(status.clone())).await?;
-    if !said.is_of_an_unknown_field() {
-        return Ok(said);
+async fn apply(client: &Client, order: &Order, until: Instant) -> kube::Result<Said> {
+    let mut status = serde_json::to_value(BindingStatus::new(&order.conditions)).map_err(kube::Error::SerdeError)?;
+    loop {
+        let said = exchange(client, order, &status, until).await?;
+        if !(said.is_of_an_unknown_field() && leave_out(&mut status, &said.status().message)) {
+            return Ok(said);
+        }
     }
-    exchange(client, order, Fields::Conditions { conditions: status.conditions }).await
 }
 
-async fn exchange(client: &Client, order: &Order, status: Fields) -> kube::Result<Said> {
+/// What a refusal says of a field, after its path.
+const UNKNOWN: &str = ": field not declared in schema";
+
+/// Takes out of a status the fields that the schema does not have, by what the refusal says. Whether that was any.
+fn leave_out(status: &mut Value, refusal: &str) -> bool {
+    let is_unknown = |path: &str| refusal.contains(&format!("{path}{UNKNOWN}"));
+    let mut left_out = false;
+    let mut take = |from: &mut Value, field: &str| {
+        left_out |= from.as_object_mut().and_then(|fields| fields.remove(field)).is_some();
+    };
+    if is_unknown(".status.observedGeneration") {
+        take(status, "observedGeneration");
+    }
+    if is_unknown("].observedGeneration") {
+        let conditions = status.get_mut("conditions").and_then(Value::as_array_mut);
+        conditions.into_iter().flatten().for_each(|condition| take(condition, "observedGeneration"));
+    }
+    left_out
+}
+
+async fn exchange(client: &Client, order: &Order, status: &Value, until: Instant) -> kube::Result<Said> {
     let path = format!("/apis/{API_VERSION}/namespaces/{}/{}", order.key.namespace, Kind::Binding.plural());
     let applied = Applied {
         api_version: API_VERSION,
@@ -99,9 +121,16 @@ async fn exchange(client: &Client, order: &Order, status: Fields) -> kube::Resul
         status,
     };
     let params = PatchParams::apply(FIELD_MANAGER).force();
-    let request = Request::new(path)
+    let mut request = Request::new(path)
         .patch_subresource("status", &order.key.name, &params, &Patch::Apply(applied))
         .map_err(kube::Error::BuildRequest)?;
+    let half = until.saturating_duration_since(Instant::now()) / 2;
+    request.extensions_mut().insert(SentOnceAsked { by: Instant::now() + half });
+    let address = format!("{}&timeout={}ms", request.uri(), half.as_millis().max(1));
+    match address.parse() {
+        Ok(address) => *request.uri_mut() = address,
+        Err(error) => return Err(kube::Error::HttpError(error.into())),
+    }
     let response = client.send(request.map(Body::from)).await?;
     let seconds = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
     Ok(Said {
@@ -114,7 +143,7 @@ async fn exchange(client: &Client, order: &Order, status: Fields) -> kube::Resul
 impl Said {
     /// Whether the apply was refused because the CRD does not have one of its fields. The code for it is 500.
     fn is_of_an_unknown_field(&self) -> bool {
-        self.code >= 400 && self.status().message.contains("field not declared in schema")
+        self.code >= 400 && self.status().message.contains(UNKNOWN)
     }
 
     /// The refusal as Kubernetes words it; empty when somebody else did.
@@ -165,11 +194,17 @@ fn made(order: &Order, body: &[u8]) -> Reply {
 fn unanswered(error: &ApiError) -> Reply {
     let failure = Failure::default();
     let (answer, result) = match error {
+        ApiError::Api(error) if is_not_asked(error) => (Answer::Failed(failure), WriteResult::Timeout),
         ApiError::Timeout(_) => (Answer::InDoubt(failure), WriteResult::Timeout),
         ApiError::Api(error) if may_have_been_sent(error) => (Answer::InDoubt(failure), WriteResult::Error),
         ApiError::Api(_) | ApiError::Access(_) => (Answer::Failed(failure), WriteResult::Error),
     };
     Reply { answer, result, cause: Some(crate::retry::cause(error)) }
+}
+
+/// Whether the server did not begin with the request in time: then it does not have what was to be written.
+fn is_not_asked(error: &kube::Error) -> bool {
+    links(error).any(|link| link.is::<NotAsked>())
 }
 
 /// Whether the request may have reached the server: there was a connection.

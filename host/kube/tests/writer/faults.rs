@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 
-/// The time of a call, plus what a busy machine needs to notice.
-const DEADLINE_NOTICED: Duration = Duration::from_secs(7);
+/// Half the time of a call, in which the server does not even begin with it.
+const NOT_BEGUN: Duration = Duration::from_millis(2500);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_binding_that_may_not_be_written_and_one_that_cannot_be_delay_no_other() {
@@ -66,18 +66,15 @@ async fn what_an_older_crd_does_not_keep_is_written_again_when_the_crd_has_it() 
     let Some(cluster) = or_skip("an older CRD", Cluster::start()) else { return };
     cluster.crds().unwrap();
     let crd = "bindings.agentkourier.io";
-    let status = "/spec/versions/0/schema/openAPIV3Schema/properties/status";
+    let fields = "/spec/versions/0/schema/openAPIV3Schema/properties";
     let newer = cluster.kubectl().ok(&["get", "crd", crd, "--output=json"]).unwrap();
     let newer: serde_json::Value = serde_json::from_str(&newer).unwrap();
     let change = |to: &serde_json::Value| {
-        let patch = json!([{"op": "replace", "path": status, "value": to}]).to_string();
+        let patch = json!([{"op": "replace", "path": fields, "value": to}]).to_string();
         cluster.kubectl().ok(&["patch", "crd", crd, "--type=json", "--patch", &patch]).unwrap();
     };
-    let newer = newer.pointer(status).unwrap();
-    let mut older = newer.clone();
-    older.as_object_mut().unwrap().remove("default");
-    older["properties"].as_object_mut().unwrap().remove("observedGeneration");
-    change(&older);
+    let newer = newer.pointer(fields).unwrap();
+    change(&older(newer));
     let (bindings, leader) = begun(&cluster).await;
     // A changed schema is served a moment after it was taken.
     until("the older schema is served", async || observed_generation(&bindings).await.is_none()).await;
@@ -86,7 +83,8 @@ async fn what_an_older_crd_does_not_keep_is_written_again_when_the_crd_has_it() 
     until("it is written without the field", async || bindings.ready("one", "status").await == "True").await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(leader.results(), [WriteResult::Changed]);
-    assert_eq!(observed_generation(&bindings).await, None);
+    assert_eq!(leader.count(Observation::Pruned), 1);
+    assert_eq!(bindings.status("one").await.to_string().matches("observedGeneration").count(), 0);
 
     change(newer);
     until("the newer schema is served", async || {
@@ -100,7 +98,20 @@ async fn what_an_older_crd_does_not_keep_is_written_again_when_the_crd_has_it() 
     until("the field is written", async || observed_generation(&bindings).await == Some(1)).await;
     until("its answer is there", async || leader.writes().len() >= 2).await;
     assert_eq!(leader.results(), [WriteResult::Changed; 2]);
-    assert_eq!(leader.count(Observation::PutBack), 0);
+    assert_eq!((leader.count(Observation::PutBack), leader.count(Observation::Pruned)), (0, 1));
+    assert_eq!(bindings.status("one").await.to_string().matches("observedGeneration").count(), 5);
+}
+
+/// A schema that knows of no generation that was observed, and lacks a field of the spec as well.
+fn older(newer: &serde_json::Value) -> serde_json::Value {
+    let mut older = newer.clone();
+    let mut take =
+        |at: &str, field: &str| older.pointer_mut(at).unwrap().as_object_mut().unwrap().remove(field).unwrap();
+    take("/status", "default");
+    take("/status/properties", "observedGeneration");
+    take("/status/properties/conditions/items/properties", "observedGeneration");
+    take("/spec/properties/agent/properties", "path");
+    older
 }
 
 async fn observed_generation(bindings: &Bindings) -> Option<i64> {
@@ -117,7 +128,7 @@ async fn an_api_server_that_hangs_ends_a_write_by_its_deadline() {
     let write = leader.writes()[1];
     assert_eq!(write.result, WriteResult::Timeout);
     let took = write.end - write.begin;
-    assert!(took >= Duration::from_secs(5) && took < DEADLINE_NOTICED, "{took:?}");
+    assert!(took >= NOT_BEGUN, "{took:?}");
     cluster.server().unwrap().thaw().unwrap();
     until("it is written in the end", async || bindings.ready("one", "status").await == "False").await;
 }

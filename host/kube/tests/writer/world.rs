@@ -11,10 +11,10 @@ use kourier_core::message::Message;
 use kourier_core::plan::{Case, Pace, Version};
 use kourier_core::reason::{AcceptedReason, BackendReason, ChannelReason, ReadyReason};
 use kourier_kube::api::standing;
-use kourier_kube::client::{Access, client};
+use kourier_kube::client::{Access, server};
 use kourier_kube::events::Events;
 use kourier_kube::observe::{Observation, Observer, WriteResult};
-use kourier_kube::writer::{Cases, Writer};
+use kourier_kube::writer::{AllCases, Cases, Writer};
 use kube::api::{DynamicObject, ListParams, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Api, Client, ResourceExt as _};
@@ -68,7 +68,7 @@ pub(crate) struct Bindings {
 }
 
 pub(crate) async fn client_of(kubeconfig: &Path) -> Client {
-    client(&Access { kubeconfig: Some(kubeconfig.to_owned()), context: None }).await.unwrap()
+    server(&Access { kubeconfig: Some(kubeconfig.to_owned()), context: None }).await.unwrap().writes
 }
 
 pub(crate) fn ok(generation: i64) -> Assessment {
@@ -228,17 +228,17 @@ impl Shared {
 struct View(Arc<Shared>);
 
 impl Cases for View {
-    fn all(&self) -> Arc<BTreeMap<ObjectKey, Case>> {
+    fn all(&self) -> Arc<AllCases> {
         let says = self.0.says.lock().unwrap();
         let seen = self.0.seen.lock().unwrap();
         let case = |(key, case): (&ObjectKey, &Case)| {
             let assessment = says.get(&key.name)?.clone();
-            Some((key.clone(), Case { assessment, ..case.clone() }))
+            Some((key.clone(), Arc::new(Case { assessment, ..case.clone() })))
         };
         Arc::new(seen.iter().filter_map(case).collect())
     }
 
-    fn one(&self, key: &ObjectKey) -> Option<Case> {
+    fn one(&self, key: &ObjectKey) -> Option<Arc<Case>> {
         self.all().get(key).cloned()
     }
 

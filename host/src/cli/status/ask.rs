@@ -38,7 +38,7 @@ pub(super) enum Asked {
     /// A running broker.
     Broker(Broker),
     /// An API server, for the Bindings of a namespace or of all.
-    Cluster(Server, Option<String>),
+    Cluster(Box<Server>, Option<String>),
 }
 
 impl Asked {
@@ -48,7 +48,7 @@ impl Asked {
     ///
     /// When there is no way to it.
     pub(super) async fn cluster(access: &Access, namespace: Option<String>) -> anyhow::Result<Self> {
-        Ok(Self::Cluster(client::server(access).await?, namespace))
+        Ok(Self::Cluster(Box::new(client::server(access).await?), namespace))
     }
 
     /// The Bindings.

@@ -32,3 +32,28 @@ fn a_long_refusal_is_cut_in_the_log() {
     let said = Said { code: 502, retry_after: None, body: "ä".repeat(9000).into_bytes() };
     assert_eq!(cause(&said, &Status::default()).chars().count(), "502: ".len() + CAUSE);
 }
+
+#[test]
+fn what_a_schema_does_not_have_is_left_out_and_nothing_else() {
+    let check = |refusal: &str, expected: Value| {
+        let condition = serde_json::json!({"type": "Ready", "observedGeneration": 1});
+        let whole = serde_json::json!({"observedGeneration": 1, "conditions": [condition]});
+        let mut status = whole.clone();
+        assert_eq!(leave_out(&mut status, refusal), status != whole);
+        assert_eq!(status, expected, "{refusal}");
+        assert!(!leave_out(&mut status, refusal), "twice");
+    };
+    let of = |path: &str| format!("failed to create typed patch object (a/one; x/v1, Kind=Binding): {path}{UNKNOWN}");
+    check(
+        &of(".status.observedGeneration"),
+        serde_json::json!({"conditions": [{"type": "Ready", "observedGeneration": 1}]}),
+    );
+    let in_conditions = of(r#".status.conditions[type="Ready"].observedGeneration"#);
+    check(&in_conditions, serde_json::json!({"observedGeneration": 1, "conditions": [{"type": "Ready"}]}));
+    let both = format!("errors:\n  {in_conditions}\n  .status.observedGeneration{UNKNOWN}");
+    check(&both, serde_json::json!({"conditions": [{"type": "Ready"}]}));
+    let whole =
+        serde_json::json!({"observedGeneration": 1, "conditions": [{"type": "Ready", "observedGeneration": 1}]});
+    check(&of(".status.conditions[0].reason"), whole.clone());
+    check("etcdserver: request timed out", whole);
+}
