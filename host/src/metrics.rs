@@ -94,6 +94,8 @@ catalogue! {
         "Bindings whose status does not say yet what is so";
     put_backs: "agentkourier_status_put_backs_total", "counter", [],
         "Changes of a status by somebody else that were undone";
+    pruned: "agentkourier_status_pruned_total", "counter", [],
+        "Writes of a status of which the API server did not keep all, because its CRDs are older than this program";
     fights: "agentkourier_status_fights_total", "counter", [],
         "Bindings whose status somebody else changed again and again";
     leader: "agentkourier_leader", "gauge", [],
@@ -140,6 +142,7 @@ pub struct Metrics {
     write_duration: Histogram,
     waiting: Gauge,
     put_backs: Counter,
+    pruned: Counter,
     fights: Counter,
     leader: Gauge,
     lease_renewed: Gauge,
@@ -254,6 +257,9 @@ impl Metrics {
             Observation::PutBack => {
                 self.put_backs.inc();
             }
+            Observation::Pruned => {
+                self.pruned.inc();
+            }
             Observation::Fight => {
                 self.fights.inc();
             }
@@ -299,6 +305,7 @@ impl Metrics {
             write_duration: Histogram::new(WRITE_BUCKETS),
             waiting: Gauge::default(),
             put_backs: Counter::default(),
+            pruned: Counter::default(),
             fights: Counter::default(),
             leader: Gauge::default(),
             lease_renewed: Gauge::default(),

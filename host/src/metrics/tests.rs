@@ -75,6 +75,7 @@ fn values_land_in_their_series() {
         r#"agentkourier_status_writes_total{result="changed"} 1"#,
         r#"agentkourier_status_writes_total{result="stale"} 0"#,
         "agentkourier_status_put_backs_total 1",
+        "agentkourier_status_pruned_total 0",
         "agentkourier_status_fights_total 0",
         "agentkourier_leader 1",
         "agentkourier_lease_renewed_timestamp_seconds 1700000002",
