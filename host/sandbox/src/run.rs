@@ -156,7 +156,7 @@ impl Sandbox {
         let (inner, meter) = (Arc::clone(&self.inner), Arc::new(Meter::default()));
         let run = self.inner.lanes.run(Arc::clone(&meter), async move {
             // Fails only when the receiver has gone, and then nobody waits.
-            let _ = send.send(inner.run::<W>(pre, target, None, None, meter).await);
+            let _ = send.send(inner.run::<W>(pre, target, None, meter).await);
         });
         let ended = receive.recv().unwrap_or_else(|_| Ended::without_run(Fault::Host, "the run ended early"));
         drop(run);
@@ -170,7 +170,7 @@ impl Sandbox {
         };
         let (inner, network, meter) = (Arc::clone(&self.inner), Handle::current(), Arc::new(Meter::default()));
         let metered = Arc::clone(&meter);
-        let run = async move { inner.run::<W>(pre, target, Some(peer), Some(network), metered).await };
+        let run = async move { inner.run::<W>(pre, target, Some((peer, network)), metered).await };
         let ended = self.inner.lanes.run(meter, run).await;
         ended.unwrap_or_else(|| Ended::without_run(Fault::Host, "the run ended early"))
     }
@@ -179,7 +179,7 @@ impl Sandbox {
         match Peer::new(peer) {
             Ok(peer) => {
                 let meter = Arc::new(Meter::default());
-                self.inner.run::<W>(pre, target, Some(peer), Some(Handle::current()), meter).await
+                self.inner.run::<W>(pre, target, Some((peer, Handle::current())), meter).await
             }
             Err(unusable) => unusable.into(),
         }
@@ -187,20 +187,19 @@ impl Sandbox {
 }
 
 impl Inner {
-    /// A fresh store, one call, and the store is gone.
+    /// A fresh store, one call, and the store is gone. The peer comes with the runtime on which its requests travel.
     async fn run<W: World>(
         &self,
         pre: W::Pre,
         target: W::Target,
-        peer: Option<Peer>,
-        network: Option<Handle>,
+        peer: Option<(Peer, Handle)>,
         meter: Arc<Meter>,
     ) -> Ended<W::Answer> {
         // Never closed. The time of a run does not count from when it was queued.
         let _slot = self.slots.acquire().await;
         let started = Instant::now();
         let deadline = started + self.limits.deadline;
-        let mut store = self.store(peer, network, deadline, Arc::clone(&meter));
+        let mut store = self.store(peer, deadline, Arc::clone(&meter));
         let ticking = self.ticker.hold();
         let answer = match timeout_at(deadline, meter.watch(W::call(&mut store, pre, target))).await {
             Ok(answer) => answer,
@@ -223,7 +222,8 @@ impl Inner {
         }
     }
 
-    fn store(&self, peer: Option<Peer>, network: Option<Handle>, deadline: Instant, meter: Arc<Meter>) -> Store<Guest> {
+    fn store(&self, peer: Option<(Peer, Handle)>, deadline: Instant, meter: Arc<Meter>) -> Store<Guest> {
+        let (peer, network) = peer.unzip();
         let credential = peer.as_ref().and_then(|peer| peer.endpoint.credential.as_ref());
         let mask = credential.map(|credential| Mask::of(credential.secret())).unwrap_or_default();
         let guest = Guest {
