@@ -215,3 +215,12 @@ proptest! {
         prop_assert!(is_json || matches!(judge(text.as_bytes()), Err(Refusal::Invalid(_))), "{}", text);
     }
 }
+
+#[test]
+fn the_first_thousand_interfaces_are_judged_and_the_rest_is_read_over() {
+    let good = r#"{"url":"https://a.example","protocolBinding":"JSONRPC","protocolVersion":"1.0"}"#;
+    let list = |others: usize, last: &str| named(&format!(r#""supportedInterfaces":[{}{last}]"#, "{},".repeat(others)));
+    check(&list(999, good), "ok", "");
+    check(&list(1000, good), "invalid", "supportedInterfaces[0].url is missing");
+    check(&list(1000, "nonsense"), "invalid", "is not JSON");
+}
