@@ -187,6 +187,13 @@ impl Broker {
         self.admin.to_string()
     }
 
+    /// A figure of its memory in KiB, by its name in the process's `status`; none where the kernel does not tell.
+    #[must_use]
+    pub fn memory(&self, name: &str) -> Option<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        text.lines().find(|line| line.starts_with(name))?.split_whitespace().nth(1)?.parse().ok()
+    }
+
     /// The lines of the log so far.
     #[must_use]
     pub fn lines(&self) -> Vec<Value> {

@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod broker;
 pub mod cluster;
+pub mod dns;
 pub mod guests;
 pub mod peer;
 pub mod release;

@@ -1,28 +1,36 @@
-//! A scripted peer: a TCP server that answers with exactly the bytes that a test wants, and counts.
+//! A scripted peer: a TCP or TLS server that answers with exactly the bytes that a test wants, and counts.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use bytes::Bytes;
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 /// What a peer does with a connection, in order.
 #[derive(Clone, Debug)]
 pub enum Act {
     /// Sends these bytes.
-    Send(Vec<u8>),
-    /// Sends this byte as fast as it is taken, so many times; none: for ever.
-    Flood(u8, Option<u64>),
+    Send(Bytes),
+    /// Sends these bytes again and again, as fast as they are taken, until it sent so many; none: for ever.
+    Flood(Bytes, Option<u64>),
     /// Sends one byte of these after each pause.
-    Drip(Vec<u8>, Duration),
+    Drip(Bytes, Duration),
     /// Says nothing for so long.
     Wait(Duration),
     /// Says nothing until the other side goes away.
     Hang,
-    /// Closes the connection. Without it, the next request is read.
+    /// Ends its own side in good order, over TLS with the alert that says so, and goes on reading.
+    Finish,
+    /// Breaks the connection off with a reset.
+    Reset,
+    /// Closes the connection, over TLS without a word. Without it, the next request is read.
     Close,
 }
 
@@ -47,14 +55,20 @@ impl Seen {
     /// The value of the first field of this name.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
+        self.fields().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// The fields, in their order.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
         let fields = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
-        fields.into_iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+        fields.map(|(name, value)| (name, value.trim()))
     }
 }
 
 /// A running peer. It ends when this is dropped.
 pub struct Peer {
     address: SocketAddr,
+    scheme: &'static str,
     counts: Arc<Counts>,
     task: JoinHandle<()>,
 }
@@ -66,7 +80,18 @@ struct Counts {
     sent: AtomicU64,
 }
 
-type Script = Arc<dyn Fn(&Seen) -> Vec<Act> + Send + Sync>;
+type Script = dyn Fn(&Seen) -> Vec<Act> + Send + Sync;
+
+/// What a peer does with a connection.
+#[derive(Clone)]
+enum Manner {
+    /// Reads requests and answers each.
+    Answers(Arc<Script>),
+    /// The same behind TLS.
+    Secure(TlsAcceptor, Arc<Script>),
+    /// Does not wait for a word.
+    Speaks(Vec<Act>),
+}
 
 impl Peer {
     /// Listens on a free port of 127.0.0.1. `script` says what to do with each request.
@@ -75,11 +100,56 @@ impl Peer {
     ///
     /// When there is no free port.
     pub async fn start(script: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static) -> std::io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        Self::listen(local().await?, "http", Manner::Answers(Arc::new(script)))
+    }
+
+    /// The same on a socket that listens already.
+    ///
+    /// # Errors
+    ///
+    /// When it has no address.
+    pub fn on(
+        listener: TcpListener,
+        script: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
+        Self::listen(listener, "http", Manner::Answers(Arc::new(script)))
+    }
+
+    /// As [`Self::start`], behind TLS.
+    ///
+    /// # Errors
+    ///
+    /// When there is no free port.
+    pub async fn start_tls(
+        config: Arc<ServerConfig>,
+        script: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
+        Self::listen(local().await?, "https", Manner::Secure(TlsAcceptor::from(config), Arc::new(script)))
+    }
+
+    /// Listens on a free port of 127.0.0.1, does this with each connection without waiting for a word, and closes it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no free port.
+    pub async fn speaking(acts: Vec<Act>) -> std::io::Result<Self> {
+        Self::listen(local().await?, "http", Manner::Speaks(acts))
+    }
+
+    /// The same as a server whose URL says https, whatever it speaks.
+    ///
+    /// # Errors
+    ///
+    /// When there is no free port.
+    pub async fn speaking_as_tls(acts: Vec<Act>) -> std::io::Result<Self> {
+        Self::listen(local().await?, "https", Manner::Speaks(acts))
+    }
+
+    fn listen(listener: TcpListener, scheme: &'static str, manner: Manner) -> std::io::Result<Self> {
         let address = listener.local_addr()?;
         let counts = Arc::new(Counts::default());
-        let task = tokio::spawn(serve(listener, Arc::new(script), Arc::clone(&counts)));
-        Ok(Self { address, counts, task })
+        let task = tokio::spawn(serve(listener, manner, Arc::clone(&counts)));
+        Ok(Self { address, scheme, counts, task })
     }
 
     /// Where it listens.
@@ -88,10 +158,10 @@ impl Peer {
         self.address
     }
 
-    /// `http://127.0.0.1:PORT`.
+    /// `http://127.0.0.1:PORT`, or with https.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// The requests that came, in order.
@@ -119,45 +189,79 @@ impl Drop for Peer {
     }
 }
 
+/// Sends these bytes.
+pub fn send(bytes: impl AsRef<[u8]>) -> Act {
+    Act::Send(Bytes::copy_from_slice(bytes.as_ref()))
+}
+
 /// An answer with its length.
 #[must_use]
 pub fn answer(status: &str, fields: &str, body: &[u8]) -> Act {
     let head = format!("HTTP/1.1 {status}\r\n{fields}content-length: {}\r\n\r\n", body.len());
-    Act::Send([head.as_bytes(), body].concat())
+    Act::Send([head.as_bytes(), body].concat().into())
 }
 
-async fn serve(listener: TcpListener, script: Script, counts: Arc<Counts>) {
+async fn local() -> std::io::Result<TcpListener> {
+    TcpListener::bind(("127.0.0.1", 0)).await
+}
+
+/// Bytes in both directions, and the TCP connection below them.
+trait Wire: AsyncRead + AsyncWrite + Unpin + Send {
+    fn tcp(&self) -> &TcpStream;
+}
+
+impl Wire for TcpStream {
+    fn tcp(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl Wire for TlsStream<TcpStream> {
+    fn tcp(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
+
+async fn serve(listener: TcpListener, manner: Manner, counts: Arc<Counts>) {
     // Conversations end with the peer.
     let mut conversations = tokio::task::JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         let connection = counts.connections.fetch_add(1, Ordering::SeqCst);
-        let (script, counts) = (Arc::clone(&script), Arc::clone(&counts));
+        let (manner, counts) = (manner.clone(), Arc::clone(&counts));
         conversations.spawn(async move {
             // An error is the other side going away.
-            let _ = converse(stream, connection, &script, &counts).await;
+            let _ = meet(stream, connection, manner, &counts).await;
         });
+        while conversations.try_join_next().is_some() {}
     }
 }
 
-async fn converse(mut stream: TcpStream, connection: usize, script: &Script, counts: &Counts) -> std::io::Result<()> {
+async fn meet(mut stream: TcpStream, connection: usize, manner: Manner, counts: &Counts) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
+    match manner {
+        Manner::Answers(script) => converse(&mut stream, connection, &*script, counts).await,
+        Manner::Secure(acceptor, script) => {
+            converse(&mut acceptor.accept(stream).await?, connection, &*script, counts).await
+        }
+        Manner::Speaks(acts) => perform_all(&mut stream, acts, counts).await.map(drop),
+    }
+}
+
+async fn converse(stream: &mut dyn Wire, connection: usize, script: &Script, counts: &Counts) -> std::io::Result<()> {
     let mut read = Vec::new();
-    while let Some(mut seen) = request(&mut stream, &mut read).await? {
+    while let Some(mut seen) = request(stream, &mut read).await? {
         seen.connection = connection;
         let acts = script(&seen);
         counts.seen.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
-        for act in acts {
-            if matches!(act, Act::Close) {
-                return Ok(());
-            }
-            perform(&mut stream, act, counts).await?;
+        if !perform_all(stream, acts, counts).await? {
+            return Ok(());
         }
     }
     Ok(())
 }
 
 /// The next request, or none at the end of the connection.
-async fn request(stream: &mut TcpStream, read: &mut Vec<u8>) -> std::io::Result<Option<Seen>> {
+async fn request(stream: &mut dyn Wire, read: &mut Vec<u8>) -> std::io::Result<Option<Seen>> {
     loop {
         if let Some(end) = read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
             let mut seen = Seen { head: String::from_utf8_lossy(&read[..end]).into_owned(), ..Seen::default() };
@@ -175,41 +279,62 @@ async fn request(stream: &mut TcpStream, read: &mut Vec<u8>) -> std::io::Result<
     }
 }
 
-async fn perform(stream: &mut TcpStream, act: Act, counts: &Counts) -> std::io::Result<()> {
+/// Whether the connection is still to be used.
+async fn perform_all(stream: &mut dyn Wire, acts: Vec<Act>, counts: &Counts) -> std::io::Result<bool> {
+    for act in acts {
+        match act {
+            Act::Close => return Ok(false),
+            Act::Reset => {
+                stream.tcp().set_zero_linger()?;
+                return Ok(false);
+            }
+            other => perform(stream, other, counts).await?,
+        }
+    }
+    Ok(true)
+}
+
+async fn perform(stream: &mut dyn Wire, act: Act, counts: &Counts) -> std::io::Result<()> {
     match act {
-        Act::Send(bytes) => send(stream, &bytes, counts).await,
+        Act::Send(bytes) => send_all(stream, &bytes, counts).await,
         Act::Drip(bytes, pause) => {
             for byte in bytes {
                 tokio::time::sleep(pause).await;
-                send(stream, &[byte], counts).await?;
+                send_all(stream, &[byte], counts).await?;
             }
             Ok(())
         }
-        Act::Flood(byte, times) => {
-            let chunk = [byte; 16 << 10];
-            let mut left = times.unwrap_or(u64::MAX);
-            while left > 0 {
-                let size = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
-                send(stream, &chunk[..size], counts).await?;
-                left -= size as u64;
-            }
-            Ok(())
-        }
+        Act::Flood(bytes, times) => flood(stream, &bytes, times.unwrap_or(u64::MAX), counts).await,
         Act::Wait(time) => {
             tokio::time::sleep(time).await;
             Ok(())
         }
         Act::Hang => stream.read_u8().await.map(drop),
-        Act::Close => Ok(()),
+        Act::Finish => stream.shutdown().await,
+        Act::Reset | Act::Close => Ok(()),
     }
 }
 
+/// About how much a flood sends at a time.
+const WAVE: usize = 16 << 10;
+
+async fn flood(stream: &mut dyn Wire, bytes: &[u8], mut left: u64, counts: &Counts) -> std::io::Result<()> {
+    // Whole repetitions, so that each wave goes on where the last one ended.
+    let wave = bytes.repeat(WAVE.div_ceil(bytes.len()));
+    while left > 0 {
+        let size = usize::try_from(left).unwrap_or(usize::MAX).min(wave.len());
+        send_all(stream, &wave[..size], counts).await?;
+        left -= size as u64;
+    }
+    Ok(())
+}
+
 /// Sends, counting each part that the socket took.
-async fn send(stream: &mut TcpStream, mut bytes: &[u8], counts: &Counts) -> std::io::Result<()> {
+async fn send_all(stream: &mut dyn Wire, mut bytes: &[u8], counts: &Counts) -> std::io::Result<()> {
     while !bytes.is_empty() {
         let taken = stream.write(bytes).await?;
         counts.sent.fetch_add(taken as u64, Ordering::SeqCst);
         bytes = &bytes[taken..];
     }
-    Ok(())
+    stream.flush().await
 }

@@ -10,7 +10,7 @@ use kourier_core::egress::{DenyRule, EgressRules};
 use kourier_core::reason::ChannelReason;
 use kourier_sandbox::{Connector, Failure, HttpRequest, HttpResponse, Lookup, Method, Pass, Transport, Trust};
 use suite::peer::{Act, Peer, answer};
-use suite::tls::TlsPeer;
+use suite::tls::{Identity, server_params};
 use tokio::time::Instant;
 
 use super::{ROGUE, SANDBOX, endpoint, network, target};
@@ -183,31 +183,39 @@ async fn a_bundle_that_cannot_be_used_never_falls_back_to_the_systems_roots() {
 }
 
 /// Asks `https://api.example` there, which is what the resolver says of any name.
-async fn over_tls(peer: &TlsPeer, trust: Trust) -> Result<u16, Failure> {
+async fn over_tls(shown: &Identity, trust: Trust) -> Result<u16, Failure> {
+    let peer = Peer::start_tls(shown.server().unwrap(), |_| vec![answer("200 OK", "", b"{}")]).await.unwrap();
     let (lookup, _) = resolver(vec![vec![ip("127.0.0.1")]]);
     let connector = Connector::with_lookup(local(), 1 << 20, lookup).unwrap();
-    let url = format!("https://api.example:{}/", peer.address.port());
+    let url = format!("https://api.example:{}/", peer.address().port());
     // Looked up with a dot at its end; the certificate has none, so the name in the handshake must not have one either.
     let request = HttpRequest { trust, absolute_name: true, ..request(Method::Get, &url) };
     send(&connector, request).await.map(|answer| answer.status)
 }
 
+/// A certificate for this name, which signs itself and ends in this year.
+fn identity(name: &str, last_year: i32) -> Identity {
+    let mut params = server_params(&[name]).unwrap();
+    params.not_after = rcgen::date_time_ymd(last_year, 1, 1);
+    Identity::own(&params).unwrap()
+}
+
 #[tokio::test]
 async fn only_a_certificate_of_the_bundle_is_trusted_and_the_log_says_why_not() {
-    let good = TlsPeer::start("api.example", false).unwrap();
-    let own = |peer: &TlsPeer| Trust::Only(Arc::from(peer.certificate.as_str()));
+    let good = identity("api.example", 2100);
+    let own = |identity: &Identity| Trust::Only(Arc::from(identity.pem.as_str()));
     assert_eq!(over_tls(&good, own(&good)).await, Ok(200));
-    let other = TlsPeer::start("api.example", false).unwrap();
-    let elsewhere = TlsPeer::start("other.example", false).unwrap();
-    let expired = TlsPeer::start("api.example", true).unwrap();
+    let other = identity("api.example", 2100);
+    let elsewhere = identity("other.example", 2100);
+    let expired = identity("api.example", 2020);
     let cases = [
         ("the system's roots", &good, Trust::System, "UnknownIssuer"),
         ("another bundle", &good, own(&other), "BadSignature"),
         ("another name", &elsewhere, own(&elsewhere), "not valid for name"),
         ("an expired one", &expired, own(&expired), "expired"),
     ];
-    for (case, peer, trust, words) in cases {
-        let got = over_tls(peer, trust).await;
+    for (case, shown, trust, words) in cases {
+        let got = over_tls(shown, trust).await;
         assert!(matches!(&got, Err(Failure::Unreachable(text)) if text.contains(words)), "{case}: {got:?}");
     }
 }
