@@ -1,7 +1,6 @@
 //! The sandbox on the real engine, with guests and peers that misbehave.
 
 mod answers;
-mod cards;
 mod connections;
 mod credentials;
 mod loading;

@@ -13,6 +13,8 @@ enum Proof<'a> {
     Test { package: &'a str, path: &'a str },
     /// A recorded case of a probe, by its sentence.
     Case { probe: &'a str, sentence: &'a str },
+    /// A hostile case, by the part of its name that its table has.
+    Hostile(&'a str),
     /// Nothing, so far.
     Gap,
 }
@@ -61,6 +63,7 @@ fn read(proof: &str) -> Option<Proof<'_>> {
     }
     let (package, path) = proof.strip_prefix('`')?.strip_suffix('`')?.split_once(' ')?;
     match path.strip_prefix("case: ") {
+        Some(name) if package == "hostile" => Some(Proof::Hostile(name)),
         Some(sentence) => Some(Proof::Case { probe: package, sentence }),
         None => Some(Proof::Test { package, path }),
     }
@@ -78,6 +81,7 @@ fn missing(proof: &Proof<'_>) -> Option<String> {
             let folder = root().join("probes").join(probe).join("cases");
             (!has_case(&folder, sentence)).then(|| format!("no case {sentence:?} in {}", folder.display()))
         }
+        Proof::Hostile(name) => (!has_row(&root().join("tests/hostile"), name)).then(|| format!("no case {name:?}")),
     }
 }
 
@@ -121,6 +125,18 @@ fn has_case(folder: &Path, sentence: &str) -> bool {
     files.into_iter().any(|text| text.lines().any(|line| line == format!("case: {sentence}")))
 }
 
+/// Whether a table below this folder has a row of this name.
+fn has_row(folder: &Path, name: &str) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.filter_map(Result::ok).map(|entry| entry.path()).any(|path| {
+        if path.is_dir() {
+            has_row(&path, name)
+        } else {
+            fs::read_to_string(path).is_ok_and(|text| text.contains(&format!("\"{name}\"")))
+        }
+    })
+}
+
 #[test]
 fn each_sentence_of_the_page_has_a_test_that_exists() {
     let list = fs::read_to_string(root().join("tests/statements.md")).unwrap();
@@ -157,5 +173,7 @@ fn a_test_is_found_where_it_is_and_nowhere_else() {
     }
     assert!(missing(&Proof::Test { package: "nobody", path: "a" }).is_some());
     assert!(missing(&Proof::Case { probe: "slack", sentence: "A case that nobody wrote" }).is_some());
+    assert!(missing(&Proof::Hostile("one-byte-more")).is_none());
+    assert!(missing(&Proof::Hostile("a case that nobody wrote")).is_some());
     assert_eq!(read("TODO"), None);
 }
