@@ -20,12 +20,12 @@ pub(crate) type Checked = Result<(), String>;
 /// When a case runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Pace {
-    /// While no other does.
-    Alone,
     /// With all others that wait for a deadline. They share the memory that each may take.
     Together,
-    /// With all others that send as fast as they can until the deadline, after those that wait: so that what is slow is
-    /// slow by itself.
+    /// While no other does.
+    Alone,
+    /// With all others whose peer sends as fast as it can until the deadline, after everything else: so that what is
+    /// slow elsewhere is slow by itself.
     Flooding,
 }
 
@@ -57,15 +57,15 @@ impl Case {
 /// Makes a test of each case that was asked for.
 pub(crate) fn trials(arguments: &Arguments, cases: impl Iterator<Item = Case>) -> Vec<Trial> {
     let cases = cases.filter(|case| !arguments.is_filtered_out(&Trial::test(case.name.clone(), || Ok(()))));
-    let mut trials = Vec::new();
-    let mut groups = BTreeMap::from([(Pace::Together, Vec::new()), (Pace::Flooding, Vec::new())]);
+    let mut groups: BTreeMap<Pace, Vec<Case>> = BTreeMap::new();
     for case in cases {
-        match groups.get_mut(&case.pace) {
-            Some(group) => group.push(case),
-            None => trials.push(alone(case)),
-        }
+        groups.entry(case.pace).or_default().push(case);
     }
-    groups.into_values().flat_map(at_the_same_time).chain(trials).collect()
+    let group = |(pace, cases): (Pace, Vec<Case>)| match pace {
+        Pace::Alone => cases.into_iter().map(alone).collect(),
+        Pace::Together | Pace::Flooding => at_the_same_time(cases),
+    };
+    groups.into_iter().flat_map(group).collect()
 }
 
 fn alone(case: Case) -> Trial {

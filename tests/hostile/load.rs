@@ -86,9 +86,10 @@ fn endless_backends() -> Checked {
     setup.secret("team-a", "chat", "token", "xoxb-not-a-token\n");
     let mut broker = setup.start();
     broker.wait("it is ready", |broker| broker.get("/ready").filter(|(status, _)| *status == 200));
-    let before = broker.memory("VmRSS").ok_or("the kernel tells no memory of a process")?;
-    // What the objects themselves take is in the figure.
     setup.manifest("all.yaml", &manifest(&peers));
+    let accepted = |broker: &Broker| count(broker, "Accepted", "True", "OK");
+    broker.wait("all is accepted", |broker| (accepted(broker) == HOSTILE + HONEST).then_some(()));
+    let before = broker.memory("VmRSS").ok_or("the kernel tells no memory of a process")?;
     let passes = |broker: &Broker| metric(broker, "agentkourier_pass_duration_seconds_count").unwrap_or(0);
     let judged = |broker: &Broker| count(broker, "BackendReachable", "False", "InvalidAgentCard");
     // In small steps, each of which has the whole patience of a test: machines are busy.

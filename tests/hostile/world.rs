@@ -1,5 +1,6 @@
 //! What all cases stand on: one runtime, one sandbox, the built-in components, the real connector.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -142,9 +143,31 @@ pub(crate) async fn probe(which: Probe, url: &str, trust: Trust, network: Arc<dy
 /// Makes what all cases share, and runs each probe once, so that no case pays for it.
 pub(crate) fn warm_up() {
     static WARM: LazyLock<()> = LazyLock::new(|| {
+        // Its thread ends with the process.
+        std::thread::spawn(count_lost_time);
         for which in Probe::ALL {
             RUNTIME.block_on(RUNTIME.spawn(crate::peers::honest(which))).expect("no panic").expect("an honest peer");
         }
     });
     LazyLock::force(&WARM);
+}
+
+/// How long this process lay still because the machine had no time for it, in all, in nanoseconds.
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+/// How long this process lay still so far. Nothing is lost on a machine with time to spare; on one whose cores many
+/// programs share, whole seconds are, and no deadline can be kept while they are.
+pub(crate) fn lost() -> Duration {
+    Duration::from_nanos(LOST.load(Ordering::Relaxed))
+}
+
+/// Sleeps again and again, and counts what is slept too long.
+fn count_lost_time() {
+    const NAP: Duration = Duration::from_millis(10);
+    loop {
+        let asleep = Instant::now();
+        std::thread::sleep(NAP);
+        let lost = asleep.elapsed().saturating_sub(NAP * 2);
+        LOST.fetch_add(u64::try_from(lost.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
 }
