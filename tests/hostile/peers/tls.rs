@@ -21,6 +21,7 @@ static UNKNOWN: LazyLock<Authority> = LazyLock::new(|| Authority::new("unknown")
 
 pub(super) fn scripts() -> Vec<Script> {
     let mut scripts = certificates();
+    scripts.extend(authorities());
     scripts.extend(versions());
     scripts.extend(no_tls());
     scripts.extend(behind_tls());
@@ -79,6 +80,12 @@ fn certificates() -> Vec<Script> {
                 params.distinguished_name.push(DnType::CommonName, "127.0.0.1");
             })
         }),
+    ]
+}
+
+/// Certificates of authorities that are not trusted, or not known.
+fn authorities() -> Vec<Script> {
+    vec![
         shows("that-signs-itself", NONE, || Identity::own(&good_params()?)),
         shows("of-an-unknown-authority", NONE, || UNKNOWN.issue(&good_params()?)),
         shows("of-an-authority-with-the-trusted-one-s-name", NONE, || {
