@@ -87,7 +87,11 @@ impl<C: Connect + Clone + Send + Sync + 'static> Service<Request<Body>> for Gate
         request.headers_mut().insert(EXPECT, HeaderValue::from_static("100-continue"));
         let asks = Arc::new(Notify::new());
         let asked = Arc::clone(&asks);
-        let asked = async move { timeout_at(by, asked.notified()).await.map_err(|_| NotAsked) };
+        let asked = async move {
+            timeout_at(by, asked.notified()).await.map_err(|_| NotAsked)?;
+            // A process that itself stood still finds the server's word and the end of the time together.
+            if Instant::now() < by { Ok(()) } else { Err(NotAsked) }
+        };
         let mut request = request.map(|body| Gated { body, asked: Some(Box::pin(asked)) });
         on_informational(&mut request, move |said| {
             if said.status() == StatusCode::CONTINUE {

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use wasmtime::{Config, Enabled, Engine, EngineWeak, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Config, Engine, EngineWeak};
 
-use crate::limiter::{INSTANCES, MEMORIES, TABLES};
 use crate::limits::Limits;
 
 /// How often a running guest is looked at. A spinning guest overruns its CPU budget by at most this, and others wait
@@ -17,7 +16,9 @@ pub(crate) const TICK: Duration = Duration::from_millis(5);
 /// Stack beyond the guest's own, for the host's functions that run on the same stack.
 const HOST_STACK: usize = 1 << 20;
 
-/// The one engine of a process.
+/// The one engine of a process. It makes each instance anew. A pool of instances would save half of that, but only with
+/// wasmtime's `pagemap_scan`, which misses pages that were swapped out and so lets a run begin with another run's bytes
+/// (<https://github.com/bytecodealliance/wasmtime/pull/14357>); without it, a pool saves little.
 pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
     let mut config = Config::new();
     config
@@ -28,41 +29,8 @@ pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
         .async_stack_size(limits.stack + HOST_STACK)
         .wasm_memory64(false)
         // A trap's place is in stripped code, so a backtrace would be numbers; a panic says its place in the journal.
-        .wasm_backtrace_max_frames(None)
-        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
+        .wasm_backtrace_max_frames(None);
     Engine::new(&config)
-}
-
-/// Runs that have an instance at a time: those beyond wait for their turn.
-pub(crate) const SLOTS: u32 = 1024;
-/// Memories of all of them together. Each reserves 4 GiB of address space, and nothing else.
-const SLOT_MEMORIES: u32 = 2048;
-/// Bytes of pages that a memory keeps for the next run, so that it need not wait for the kernel to give them: a probe in
-/// Rust touches some 60 KiB, and what it reads. More than this goes back to the kernel, so that a guest that fills its
-/// memory costs nobody anything afterwards.
-const KEPT: usize = 1 << 20;
-
-/// Places for instances that are made once: to make and to unmap a memory and a stack takes the kernel twice the time of
-/// the run itself. Where the kernel tells which pages were touched (Linux 6.7 and newer), these are reset one by one and
-/// stay; elsewhere the first part of a memory is overwritten. Either way a run begins with the component's own bytes.
-fn pool(limits: &Limits) -> PoolingAllocationConfig {
-    let mut pool = PoolingAllocationConfig::new();
-    pool.total_component_instances(SLOTS)
-        .total_core_instances(SLOTS * INSTANCES)
-        .max_core_instances_per_component(INSTANCES)
-        .total_memories(SLOT_MEMORIES)
-        .max_memories_per_component(MEMORIES)
-        .max_memories_per_module(MEMORIES)
-        .max_memory_size(limits.memory)
-        .total_tables(SLOTS * 4)
-        .max_tables_per_component(TABLES)
-        .max_tables_per_module(TABLES)
-        .table_elements(limits.table_elements)
-        .total_stacks(SLOTS)
-        .pagemap_scan(Enabled::Auto)
-        .linear_memory_keep_resident(KEPT)
-        .table_keep_resident(KEPT);
-    pool
 }
 
 /// A thread of its own that advances the engine's epoch while something runs. It is no task of a runtime, because a

@@ -22,7 +22,7 @@ const SLOW: usize = 1;
 /// yields, so a run that spins stays for at most this and one [`TICK`](crate::engine::TICK).
 const ALLOWED: Duration = Duration::from_millis(4);
 
-/// Both lanes. Runs that have not ended when this is dropped never end.
+/// Both lanes. A run that has not ended when this is dropped is given up, and who waits for it is told.
 pub(crate) struct Lanes {
     fast: Lane,
     slow: Lane,

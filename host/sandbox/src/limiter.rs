@@ -5,11 +5,11 @@ use wasmtime::{Error, ResourceLimiter, Result};
 use crate::limits::Limits;
 
 /// Components made from JavaScript and Python consist of up to 38 core instances.
-pub(crate) const INSTANCES: u32 = 100;
+const INSTANCES: usize = 100;
 /// Tables of all instances together.
-pub(crate) const TABLES: u32 = 100;
+const TABLES: usize = 100;
 /// Memories of all instances together: each reserves address space, whatever it holds.
-pub(crate) const MEMORIES: u32 = 8;
+const MEMORIES: usize = 8;
 
 /// Counts what a run holds, and remembers that it was denied something.
 pub(crate) struct Limiter {
@@ -67,15 +67,15 @@ impl ResourceLimiter for Limiter {
     }
 
     fn instances(&self) -> usize {
-        INSTANCES as usize
+        INSTANCES
     }
 
     fn tables(&self) -> usize {
-        TABLES as usize
+        TABLES
     }
 
     fn memories(&self) -> usize {
-        MEMORIES as usize
+        MEMORIES
     }
 }
 

@@ -9,7 +9,6 @@ use kourier_core::egress::DenyRule;
 use kourier_core::outcome::{Fault, Outcome};
 use kourier_core::reason::{BackendReason, ChannelReason};
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{Engine, Store, UpdateDeadline};
@@ -17,7 +16,7 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 use crate::bindings::{endpoint, journal};
 use crate::component::{Component, LoadError, Pre};
 use crate::endpoint::Endpoint;
-use crate::engine::{SLOTS, Ticker, engine};
+use crate::engine::{Ticker, engine};
 use crate::fault::Cut;
 use crate::guest::Guest;
 use crate::journal::Journal;
@@ -41,8 +40,6 @@ struct Inner {
     ticker: Ticker,
     limits: Arc<Limits>,
     lanes: Lanes,
-    /// A permit for each instance that the engine has room for.
-    slots: Semaphore,
 }
 
 /// What an agent probe is to check.
@@ -98,8 +95,7 @@ impl Sandbox {
         endpoint::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
         journal::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
         let lanes = Lanes::start().context("cannot start the threads on which probes run")?;
-        let slots = Semaphore::new(SLOTS as usize);
-        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, limits: Arc::new(limits), lanes, slots }) })
+        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, limits: Arc::new(limits), lanes }) })
     }
 
     /// Compiles a component, checks its imports, and asks a chat probe to describe itself. Blocks for as long as the
@@ -195,8 +191,6 @@ impl Inner {
         peer: Option<(Peer, Handle)>,
         meter: Arc<Meter>,
     ) -> Ended<W::Answer> {
-        // Never closed. The time of a run does not count from when it was queued.
-        let _slot = self.slots.acquire().await;
         let started = Instant::now();
         let deadline = started + self.limits.deadline;
         let mut store = self.store(peer, deadline, Arc::clone(&meter));

@@ -7,12 +7,17 @@
 //! Stricter than the grammar in two points: nesting ends at [`MAX_DEPTH`], and an escaped half of a surrogate pair is an
 //! error, because it stands for no text. More lenient in one: a byte order mark at the start is allowed.
 
+mod escape;
+
 use alloc::borrow::Cow;
-use alloc::string::String;
 use core::fmt;
+
+use escape::{Escaped, code_point, unescape};
 
 /// How deep arrays and objects may be nested: enough for any card, and little of the stack.
 pub(crate) const MAX_DEPTH: usize = 128;
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// What is wrong with a text, and at which byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +75,8 @@ type Step = Result<(), Problem>;
 impl<'a> Reader<'a> {
     /// A reader at the start of this text.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        Self { cursor: Cursor { text, at: 0 }, brackets: Brackets { open: [0; MAX_DEPTH], depth: 0 } }
+        let at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        Self { cursor: Cursor { text: bytes, at }, brackets: Brackets { open: [0; MAX_DEPTH], depth: 0 } }
     }
 
     /// A problem that was just met, with its place.
@@ -373,60 +378,6 @@ fn ends_of_plain(word: u64) -> u64 {
     let below = |word: u64, bound: u8| word.wrapping_sub(ONES * u64::from(bound)) & !word;
     let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
     (below(word, 0x20) | is(b'"') | is(b'\\')) & HIGH_BITS
-}
-
-/// What stands after `\u`.
-enum Escaped {
-    /// This character, in so many bytes.
-    Char(char, usize),
-    LoneSurrogate,
-    NotHex,
-}
-
-fn code_point(after_u: &[u8]) -> Escaped {
-    let Some(first) = hex(after_u) else { return Escaped::NotHex };
-    if let Some(char) = char::from_u32(first) {
-        return Escaped::Char(char, 4);
-    }
-    let second = after_u.get(4..).and_then(|rest| rest.strip_prefix(b"\\u")).and_then(hex);
-    match second {
-        Some(low @ 0xDC00..=0xDFFF) if first < 0xDC00 => {
-            let point = 0x1_0000 + ((first - 0xD800) << 10) + (low - 0xDC00);
-            Escaped::Char(char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER), 10)
-        }
-        _ => Escaped::LoneSurrogate,
-    }
-}
-
-fn hex(text: &[u8]) -> Option<u32> {
-    text.get(..4)?.iter().try_fold(0, |value, digit| Some(value << 4 | char::from(*digit).to_digit(16)?))
-}
-
-/// The meaning of a string whose escapes are known to be valid.
-fn unescape(raw: &str) -> String {
-    let mut text = String::with_capacity(raw.len());
-    let mut rest = raw;
-    while let Some((before, escape)) = rest.split_once('\\') {
-        text.push_str(before);
-        let mut after = escape.chars();
-        let (char, len) = match after.next() {
-            Some('u') => match code_point(after.as_str().as_bytes()) {
-                Escaped::Char(char, len) => (char, len),
-                Escaped::LoneSurrogate | Escaped::NotHex => (char::REPLACEMENT_CHARACTER, 0),
-            },
-            Some('b') => ('\u{8}', 0),
-            Some('f') => ('\u{c}', 0),
-            Some('n') => ('\n', 0),
-            Some('r') => ('\r', 0),
-            Some('t') => ('\t', 0),
-            Some(same) => (same, 0),
-            None => break,
-        };
-        text.push(char);
-        rest = after.as_str().get(len..).unwrap_or_default();
-    }
-    text.push_str(rest);
-    text
 }
 
 #[cfg(test)]

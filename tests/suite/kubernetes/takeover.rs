@@ -77,9 +77,12 @@ fn a_standby_that_begins_to_lead_first_learns_which_generations_its_predecessor_
         assert_eq!(leadership.left(), None, "it is elected, and not prepared yet");
         let prepared = judged.wait_for(|judged| knows(judged) == Some(Some(2)));
         tokio::time::timeout(DEADLINE, prepared).await.expect("it knows the second generation").unwrap();
-        while leadership.left().is_none() {
-            tokio::time::timeout(DEADLINE, tokio::task::yield_now()).await.unwrap();
-        }
+        let leads = async {
+            while leadership.left().is_none() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(DEADLINE, leads).await.expect("it leads");
         // In its next term it has to learn anew what happened in between.
         elect.send_replace(Some(Claim { until: Instant::now() + DEADLINE, term: 2 }));
         assert_eq!(leadership.left(), None);
