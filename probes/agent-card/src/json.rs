@@ -79,9 +79,13 @@ impl<'a> Reader<'a> {
         Self { cursor: Cursor { text: bytes, at }, brackets: Brackets { open: [0; MAX_DEPTH], depth: 0 } }
     }
 
-    /// A problem that was just met, with its place.
+    /// A problem that was just met, with its place. Of a text in another encoding it is the encoding: that may have looked
+    /// like any other problem first.
     pub(crate) fn error(&self, problem: Problem) -> JsonError {
-        JsonError { problem, at: self.cursor.at }
+        match not_utf8(self.cursor.text) {
+            Some(at) => JsonError { problem: Problem::NotUtf8, at },
+            None => JsonError { problem, at: self.cursor.at },
+        }
     }
 
     /// Reads an object and calls `member` for each of its members, in their order; `member` has to read the value.
