@@ -235,7 +235,7 @@ async fn five_hundred_channels_cost_three_requests_a_pass() {
     let bench = Bench::new(crowded).await;
     let pass = async |ids: &[String]| {
         let shared: Arc<dyn Transport> = Arc::new(Pass::new(Arc::clone(&bench.network)));
-        let runs = stream::iter(ids).map(|id| bench.through(Arc::clone(&shared), id)).buffer_unordered(4);
+        let runs = stream::iter(ids).map(|id| bench.through(Arc::clone(&shared), id)).buffered(4);
         runs.map(|run| run.outcome.reason).collect::<Vec<_>>().await
     };
     assert_eq!(pass(&ids).await, vec![ChannelReason::Ok; 500]);
