@@ -8,10 +8,15 @@ use agent_kourier::builtin;
 use futures::future::BoxFuture;
 use kourier_core::reason::BackendReason;
 use kourier_sandbox::{Failure, HttpRequest, HttpResponse, Transport};
+use suite::process::memory;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use crate::report::Report;
 use crate::ways::Ways;
+
+/// The longest until all runs have asked: their own time is 10 s, and this is less.
+const ASKED: Duration = Duration::from_secs(8);
 
 /// Answers nobody until it is told to.
 struct Held {
@@ -40,9 +45,12 @@ pub(crate) async fn in_flight(ways: &Arc<Ways>, report: &mut Report) {
             tokio::spawn(async move { ways.sandboxed(held, BackendReason::Unreachable).await })
         };
         let runs: Vec<_> = (0..count).map(run).collect();
-        while held.asked.load(Ordering::SeqCst) < count {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        let all_asked = async {
+            while held.asked.load(Ordering::SeqCst) < count {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        timeout(ASKED, all_asked).await.expect("every run asks");
         let rise = resident() - before;
         held.gate.add_permits(count);
         for run in runs {
@@ -66,7 +74,7 @@ pub(crate) fn loading(ways: &Ways, report: &mut Report) {
 
 /// Resident memory of this process, in KiB.
 fn resident() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+    let resident = memory("self", "VmRSS").expect("Linux tells it") as f64;
+    resident
 }

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::process;
+
 /// Between two looks at a condition.
 const LOOK: Duration = Duration::from_millis(20);
 /// The longest that a condition may take. Never waited out when all is well; long, because machines are busy.
@@ -190,8 +192,7 @@ impl Broker {
     /// A figure of its memory in KiB, by its name in the process's `status`; none where the kernel does not tell.
     #[must_use]
     pub fn memory(&self, name: &str) -> Option<u64> {
-        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        text.lines().find(|line| line.starts_with(name))?.split_whitespace().nth(1)?.parse().ok()
+        process::memory(&self.child.id().to_string(), name)
     }
 
     /// The lines of the log so far.

@@ -6,6 +6,7 @@ pub mod cluster;
 pub mod dns;
 pub mod guests;
 pub mod peer;
+pub mod process;
 pub mod release;
 pub mod slack;
 pub mod tls;

@@ -89,6 +89,7 @@ fn endless_backends() -> Checked {
     setup.manifest("all.yaml", &manifest(&peers));
     let accepted = |broker: &Broker| count(broker, "Accepted", "True", "OK");
     broker.wait("all is accepted", |broker| (accepted(broker) == HOSTILE + HONEST).then_some(()));
+    // The objects themselves take memory too, whatever their peers send: what counts is what comes on top.
     let before = broker.memory("VmRSS").ok_or("the kernel tells no memory of a process")?;
     let passes = |broker: &Broker| metric(broker, "agentkourier_pass_duration_seconds_count").unwrap_or(0);
     let judged = |broker: &Broker| count(broker, "BackendReachable", "False", "InvalidAgentCard");

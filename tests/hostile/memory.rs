@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use suite::process::memory;
+
 /// How the allocator is told to give back what is freed, and to keep one heap for all threads: so that a peak is what
 /// was needed, and not hidden in what an earlier case left.
 const GIVE_BACK: [(&str, &str); 3] =
@@ -35,13 +37,13 @@ impl Peak {
     pub(crate) fn begin() -> Self {
         // 5: the high-water mark becomes what is resident now.
         let reset = fs::write("/proc/self/clear_refs", "5");
-        Self { before: reset.ok().and_then(|()| status("VmRSS")) }
+        Self { before: reset.ok().and_then(|()| memory("self", "VmRSS")) }
     }
 
     /// By how many KiB it rose; none where the kernel does not tell.
     #[must_use]
     pub(crate) fn rise(&self) -> Option<u64> {
-        Some(status("VmHWM")?.saturating_sub(self.before?))
+        Some(memory("self", "VmHWM")?.saturating_sub(self.before?))
     }
 
     /// Fails when it rose by more than so many KiB.
@@ -60,10 +62,4 @@ impl Peak {
         };
         if rise <= limit { Ok(()) } else { Err(format!("memory rose by {rise} KiB, at most {limit} are allowed")) }
     }
-}
-
-fn status(name: &str) -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/status").ok()?;
-    let line = text.lines().find(|line| line.starts_with(name))?;
-    line.split_whitespace().nth(1)?.parse().ok()
 }

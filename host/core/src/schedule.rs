@@ -345,8 +345,8 @@ impl Schedule {
             return;
         }
         self.news |= match said {
-            Said::Agent(outcome) => differs(&mut listed.results.backend, (job.generation(), outcome)),
-            Said::Channel(outcome) => differs(&mut listed.results.channel, (job.generation(), outcome)),
+            Said::Agent(outcome) => replaced(&mut listed.results.backend, (job.generation(), outcome)),
+            Said::Channel(outcome) => replaced(&mut listed.results.channel, (job.generation(), outcome)),
         };
     }
 }
@@ -368,7 +368,7 @@ impl Listed {
 }
 
 /// Takes a result in place of the former one, and says whether it is another.
-fn differs<T: PartialEq>(known: &mut Option<T>, result: T) -> bool {
+fn replaced<T: PartialEq>(known: &mut Option<T>, result: T) -> bool {
     let differs = known.as_ref() != Some(&result);
     *known = Some(result);
     differs

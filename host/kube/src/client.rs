@@ -7,8 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use kube::Client;
+use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
 
 use crate::gate;
 
@@ -59,8 +60,7 @@ impl ApiError {
 pub struct Server {
     /// The way.
     pub client: Client,
-    /// The way of writes that must not be made late: it heeds a server that stands still.
-    pub writes: Client,
+    config: Config,
     /// Its host, a name or an address.
     pub host: String,
     /// Its port.
@@ -85,16 +85,30 @@ pub async fn server(access: &Access) -> Result<Server, ApiError> {
     let https = url.scheme_str() != Some("http");
     let host = url.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let port = url.port_u16().unwrap_or(if https { 443 } else { 80 });
-    // What an exec plugin printed, and its environment, are in such an error: neither is for a log.
-    let no_way = |error| match error {
+    let client = Client::try_from(config.clone()).map_err(no_way)?;
+    Ok(Server { client, config, host, port, namespace })
+}
+
+impl Server {
+    /// A way for writes that must not be made late: it heeds a server that stands still. As [`server`], it may run the
+    /// plugin of a kubeconfig, and block.
+    ///
+    /// # Errors
+    ///
+    /// When there are no credentials.
+    pub fn writes(&self) -> Result<Client, ApiError> {
+        gate::client(&self.config).map_err(no_way)
+    }
+}
+
+/// What an exec plugin printed, and its environment, are in such an error: neither is for a log.
+fn no_way(error: kube::Error) -> ApiError {
+    match error {
         kube::Error::Auth(_) => {
             ApiError::Access("the user of the kubeconfig has no credentials: run its plugin by hand".to_owned())
         }
         error => ApiError::Access(error.to_string()),
-    };
-    let writes = gate::client(&config).map_err(no_way)?;
-    let client = Client::try_from(config).map_err(no_way)?;
-    Ok(Server { client, writes, host, port, namespace })
+    }
 }
 
 /// A client for the API server of `access`.

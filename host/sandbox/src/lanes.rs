@@ -1,7 +1,8 @@
 //! The threads on which guests run.
 //!
 //! Every run starts on the fast lane. One that has used more CPU time than nearly every probe needs is moved to the slow
-//! lane, which is a single thread: there the ones that spin take time from each other, and from nobody else.
+//! lane, which is a single thread: there those that spin take turns with each other and with honest ones that need as much,
+//! and no thread from those that need less.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;

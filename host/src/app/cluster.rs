@@ -16,7 +16,7 @@ use std::time::Duration;
 use anyhow::Context;
 use futures::FutureExt;
 use kourier_core::accept::Accepted;
-use kourier_kube::client::{self, Access, ApiError, Server};
+use kourier_kube::client::{self, Access, ApiError, Client, Server};
 use kourier_kube::events::Events;
 use kourier_kube::lease::{self, Candidacy, Elections, lease_name};
 use kourier_kube::objects::{Objects, Refresh, Rhythm};
@@ -55,7 +55,8 @@ pub(super) async fn start(
     listener: TcpListener,
     told: &watch::Receiver<bool>,
 ) -> anyhow::Result<Tasks> {
-    let server = server(settings.kubernetes.clone()).await.context("config.source: crds needs an API server")?;
+    let (server, writes) =
+        server(settings.kubernetes.clone()).await.context("config.source: crds needs an API server")?;
     let parts = Arc::new(Parts::new(settings, addresses(&server).await).await?);
     let observer = observer(Arc::clone(&parts.metrics));
     let identity = identity();
@@ -80,7 +81,7 @@ pub(super) async fn start(
     let statuses = Statuses::new(views.clone(), judgements.clone(), results);
     let led = led(leadership.clone(), statuses.clone());
     let leader = Leader {
-        writer: writer(&parts.settings, &server, (&identity, &observer), refresh),
+        writer: writer(&parts.settings, (&server, writes), (&identity, &observer), refresh),
         prober: prober(Arc::clone(&parts), Arc::clone(&secrets), probing.clone()),
         pulse: probing,
         results: send_results,
@@ -101,10 +102,17 @@ pub(super) async fn start(
     Ok(tasks)
 }
 
-/// The API server. Reading a kubeconfig, and its plugins, may block.
-async fn server(access: Access) -> Result<Server, ApiError> {
+/// The API server, and the way of a leader's writes. Reading a kubeconfig, and its plugins, may block.
+async fn server(access: Access) -> Result<(Server, Client), ApiError> {
     let runtime = Handle::current();
-    clock::blocking(move || runtime.block_on(client::server(&access))).await
+    clock::blocking(move || {
+        let server = runtime.block_on(client::server(&access))?;
+        // It needs the runtime for its connections.
+        let _on = runtime.enter();
+        let writes = server.writes()?;
+        Ok((server, writes))
+    })
+    .await
 }
 
 /// Judges what is read, from the first view on.
@@ -133,10 +141,15 @@ fn prober(parts: Arc<Parts>, secrets: Arc<Secrets>, pulse: Pulse) -> Box<dyn Fn(
     Box::new(move || parts.prober(Arc::clone(&secrets), pulse.clone()))
 }
 
-fn writer(settings: &Settings, server: &Server, (identity, observer): (&str, &Observer), refresh: Refresh) -> Writer {
+fn writer(
+    settings: &Settings,
+    (server, writes): (&Server, Client),
+    (identity, observer): (&str, &Observer),
+    refresh: Refresh,
+) -> Writer {
     let events = settings.events.then(|| Events::new(server.client.clone(), identity, Arc::clone(observer)));
     Writer {
-        client: server.writes.clone(),
+        client: writes,
         pace: settings.writer.clone(),
         observer: Arc::clone(observer),
         events,

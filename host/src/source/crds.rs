@@ -29,7 +29,7 @@ pub async fn follow(
     let task = tokio::spawn(async move {
         while views.changed().await.is_ok() {
             let Some(view) = views.borrow_and_update().clone() else { continue };
-            if seen.are_those_of(&view) {
+            if seen.take_statuses(&view) {
                 continue;
             }
             let reading;
@@ -55,8 +55,9 @@ impl Seen {
         .await
     }
 
-    /// Whether only statuses are others in this view, as in most of them: then reading it would tell nothing new.
-    fn are_those_of(&mut self, view: &View) -> bool {
+    /// Takes over a view in which only statuses are others, as in most of them: reading it would tell nothing new. False,
+    /// and nothing is taken, when more is.
+    fn take_statuses(&mut self, view: &View) -> bool {
         let mut pairs = self.documents.iter().zip(&view.objects);
         let same = |old: &Arc<Stored>, new: &Arc<Stored>| {
             Arc::ptr_eq(old, new) || (old.meta == new.meta && old.spec == new.spec)

@@ -277,10 +277,7 @@ impl<'a> Cursor<'a> {
             }
         }
         let raw = self.text.get(start..self.at).unwrap_or_default();
-        if seen & HIGH_BITS != 0
-            && let Some(valid) = not_utf8(raw)
-        {
-            self.at = start + valid;
+        if seen & HIGH_BITS != 0 && not_utf8(raw).is_some() {
             return Err(Problem::NotUtf8);
         }
         self.at += 1;

@@ -144,12 +144,25 @@ fn check(calls: &[Call], world: &World) {
     for (name, _) in TOLD.into_iter().chain(QUIET) {
         let own: Vec<_> = statuses.values().filter(|call| call.name == name).collect();
         for (one, next) in own.iter().zip(own.iter().skip(1)) {
-            // Another version means that a write came between whose answer nobody waited for: what it left is not known.
-            if version(&next.sent) == version(&one.answered) {
-                no_good_condition_becomes_pending(&one.answered, &next.answered);
-            }
+            no_good_condition_becomes_pending(left_by(one, next, calls), &next.answered);
         }
     }
+}
+
+/// The status on which `next` was made: what `one`, the last write before it that was answered, left, or what came between
+/// without an answer, because the server stopped when it had made the write. That one required the version that `one` left.
+fn left_by<'a>(one: &'a Call, next: &Call, calls: &'a [Call]) -> &'a Value {
+    if version(&next.sent) == version(&one.answered) {
+        return &one.answered;
+    }
+    let unanswered = |call: &&Call| !(200..300).contains(&call.code) && call.subresource == "status";
+    let mut between = calls.iter().filter(unanswered).filter(|call| {
+        (&call.namespace, &call.name) == (&next.namespace, &next.name) && version(&call.sent) == version(&one.answered)
+    });
+    let Some(hidden) = between.next() else {
+        panic!("{} was written on a version that nobody left: {one:?}\nthen {next:?}", next.name)
+    };
+    &hidden.sent
 }
 
 fn no_good_condition_becomes_pending(before: &Value, after: &Value) {

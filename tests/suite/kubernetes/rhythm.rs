@@ -161,8 +161,8 @@ fn an_edit_is_accepted_within_20_seconds_by_the_usual_rhythm() {
         (world.condition("chat", "Accepted")["observedGeneration"] == 2).then_some(())
     });
     let took = last_written(&world, "status") - last_written(&world, "");
-    assert!(took <= 20, "{took} s");
-    assert!(took >= 5, "{took} s: the gap was not kept, or the first write was not seen in time");
+    assert!(took < 20, "{took} s");
+    assert!(took > 5, "{took} s: the gap was not kept, or the first write was not seen in time");
 }
 
 /// When the API server last took a change of this part of the Binding, in seconds since 1970: by the managed fields.

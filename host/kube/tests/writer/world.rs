@@ -68,7 +68,7 @@ pub(crate) struct Bindings {
 }
 
 pub(crate) async fn client_of(kubeconfig: &Path) -> Client {
-    server(&Access { kubeconfig: Some(kubeconfig.to_owned()), context: None }).await.unwrap().writes
+    server(&Access { kubeconfig: Some(kubeconfig.to_owned()), context: None }).await.unwrap().writes().unwrap()
 }
 
 pub(crate) fn ok(generation: i64) -> Assessment {

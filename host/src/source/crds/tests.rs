@@ -51,7 +51,7 @@ fn a_status_that_somebody_writes_is_no_new_reading() {
     let mut seen = Seen::default();
     let before = seen.take(&view([(id.clone(), first)]));
     let after = view([(id, Arc::new(written))]);
-    assert!(seen.are_those_of(&after));
+    assert!(seen.take_statuses(&after));
     assert_eq!(before, seen.take(&after));
 }
 
@@ -63,13 +63,13 @@ fn an_edit_an_object_more_and_one_that_was_made_again_are_a_new_reading() {
     let edited = Stored { spec: json!({}), ..(*first).clone() };
     let mut seen = Seen::default();
     let _ = seen.take(&view([(id.clone(), Arc::clone(&first))]));
-    assert!(seen.are_those_of(&view([(id.clone(), Arc::clone(&first))])));
+    assert!(seen.take_statuses(&view([(id.clone(), Arc::clone(&first))])));
     for stored in [again, edited] {
-        assert!(!seen.are_those_of(&view([(id.clone(), Arc::new(stored))])));
+        assert!(!seen.take_statuses(&view([(id.clone(), Arc::new(stored))])));
     }
-    assert!(!seen.are_those_of(&view([(id, first), other.clone()])));
-    assert!(!seen.are_those_of(&view([other])));
-    assert!(!seen.are_those_of(&view([])));
+    assert!(!seen.take_statuses(&view([(id, first), other.clone()])));
+    assert!(!seen.take_statuses(&view([other])));
+    assert!(!seen.take_statuses(&view([])));
 }
 
 #[tokio::test]
