@@ -25,7 +25,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::anyhow;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use kourier_core::rule::{LABEL, NAME};
 use tokio::io::Interest;
 use tokio::net::unix::pipe::Sender;
 
@@ -143,6 +145,19 @@ pub fn main() -> ExitCode {
 fn command_line(called: &OsStr) -> clap::Command {
     let plugin = Path::new(called).file_name().is_some_and(|name| name == "kubectl-kourier");
     if plugin { Cli::command().name("kubectl kourier").bin_name("kubectl kourier") } else { Cli::command() }
+}
+
+/// The namespace and the name of a Binding that is written as NAMESPACE/NAME, or as NAME beside `--namespace`.
+fn binding<'a>(written: &'a str, namespace: Option<&'a str>) -> Result<(Option<&'a str>, &'a str), Failure> {
+    let (in_name, name) = written.split_once('/').map_or((None, written), |(namespace, name)| (Some(namespace), name));
+    if in_name.is_some() && namespace.is_some() {
+        return Err(Failure::input(anyhow!("--namespace: the Binding has one already: write NAMESPACE/NAME, or NAME")));
+    }
+    let namespace = in_name.or(namespace);
+    if NAME.fault(name).is_some() || namespace.is_some_and(|namespace| LABEL.fault(namespace).is_some()) {
+        return Err(Failure::input(anyhow!("{written:?} is no Binding: write NAMESPACE/NAME, or NAME")));
+    }
+    Ok((namespace, name))
 }
 
 /// Writes to standard output. A reader that has gone (`| head`) is not a failure: what was found still decides the exit

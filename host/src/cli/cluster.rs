@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use kourier_kube::client::Access;
 
 /// Which cluster is asked, and as whom.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct ClusterArgs {
     /// The kubeconfig; without it, KUBECONFIG, ~/.kube/config, or the pod's service account.
     #[arg(long, value_name = "FILE")]

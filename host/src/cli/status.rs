@@ -23,9 +23,10 @@ use view::Columns;
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Shows what `kubectl get akbinding` shows, asked of the running broker, or of the API server of a kubeconfig.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// Only the Bindings of this name.
+    /// Only the Binding of this name, as NAMESPACE/NAME; NAME alone is looked for in --namespace, or in all.
+    #[arg(value_name = "NAMESPACE/NAME")]
     name: Option<String>,
     /// Only the Bindings of this namespace. Without it, those of all namespaces.
     #[arg(short, long, value_name = "NS")]
@@ -70,8 +71,9 @@ enum Output {
 ///
 /// # Errors
 ///
-/// When nobody answers.
+/// When what is asked for cannot be a Binding, or nobody answers.
 pub fn run(args: &Args) -> Outcome {
+    let args = &args.parted()?;
     cli::block_on(async {
         let asked = if args.cluster || args.server.is_given() {
             Asked::cluster(&args.server.access(), args.namespace.clone()).await.map_err(Failure::input)?
@@ -87,6 +89,15 @@ pub fn run(args: &Args) -> Outcome {
         let found = select(args, asked.bindings().await.map_err(Failure::input)?);
         show(args, &found)
     })
+}
+
+impl Args {
+    /// The same, with the namespace and the name of NAMESPACE/NAME apart.
+    fn parted(&self) -> Result<Self, Failure> {
+        let Some(written) = &self.name else { return Ok(self.clone()) };
+        let (namespace, name) = cli::binding(written, self.namespace.as_deref())?;
+        Ok(Self { namespace: namespace.map(str::to_owned), name: Some(name.to_owned()), ..self.clone() })
+    }
 }
 
 fn select(args: &Args, list: BindingList) -> Vec<Binding> {

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use kourier_core::id::ObjectKey;
-use kourier_core::rule::{LABEL, NAME};
 use kourier_kube::client;
 use kourier_kube::inquiry;
 
@@ -41,27 +40,12 @@ pub fn run(args: &Args) -> Outcome {
         let server = client::server(&args.cluster.access())
             .await
             .map_err(|error| Failure::input(anyhow!("{error}; {ELSEWHERE}")))?;
-        let key = key(args, &server.namespace).map_err(|what| Failure::input(anyhow!(what)))?;
+        let (namespace, name) = cli::binding(&args.binding, args.namespace.as_deref())?;
+        let key = ObjectKey::new(namespace.unwrap_or(&server.namespace), name);
         let found = inquiry::inquire(&server.client, &key, clock::now()).await.map_err(Failure::input)?;
         let Some(found) = found else { return Err(Failure::input(anyhow!("there is no Binding {key}"))) };
         let said = say::say(&found, clock::now());
         cli::print(&said.text)?;
         Ok(if said.ready { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     })
-}
-
-fn key(args: &Args, usual: &str) -> Result<ObjectKey, String> {
-    let parts: Vec<&str> = args.binding.split('/').collect();
-    let (namespace, name) = match (parts.as_slice(), args.namespace.as_deref()) {
-        ([namespace, name], None) => (*namespace, *name),
-        ([_, _], Some(_)) => {
-            return Err("--namespace: the Binding has one already: write NAMESPACE/NAME, or NAME".to_owned());
-        }
-        ([name], namespace) => (namespace.unwrap_or(usual), *name),
-        _ => ("", ""),
-    };
-    if LABEL.fault(namespace).is_some() || NAME.fault(name).is_some() {
-        return Err(format!("{:?} is no Binding: write NAMESPACE/NAME, or NAME", args.binding));
-    }
-    Ok(ObjectKey::new(namespace, name))
 }
