@@ -3,11 +3,13 @@
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr as _;
 use std::time::Duration;
 
 use kourier_core::egress::Network;
 use kourier_core::rule::LABEL;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::config::value::{
     boolean, bytes, count, duration, list, parsed, path, show_bytes, show_list, show_text, text, word,
@@ -427,7 +429,12 @@ fn network(node: &Node) -> Result<Network, String> {
 
 fn filter(node: &Node) -> Result<String, String> {
     let level = text(node)?;
-    EnvFilter::try_new(level)
-        .map(|_| level.to_owned())
-        .map_err(|_| "is no filter: write error, warn, info, debug or trace, or target=level pairs".to_owned())
+    // A word alone may be a target too, so that a misspelt level would silence everything else.
+    let is_level = |part: &str| LevelFilter::from_str(part.trim()).is_ok();
+    let all_known = level.split(',').all(|part| part.contains(['=', '[']) || is_level(part));
+    if all_known && EnvFilter::try_new(level).is_ok() {
+        Ok(level.to_owned())
+    } else {
+        Err("is no filter: write error, warn, info, debug or trace, or target=level pairs".to_owned())
+    }
 }

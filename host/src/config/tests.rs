@@ -140,6 +140,10 @@ fn each_kind_of_value_says_what_would_be_right() {
             "log: {level: 'a=b=c'}",
             "line 1: log.level: is no filter: write error, warn, info, debug or trace, or target=level pairs",
         ),
+        (
+            "log: {level: 'hyper=warn,warning'}",
+            "line 1: log.level: is no filter: write error, warn, info, debug or trace, or target=level pairs",
+        ),
     ] {
         check(text, &[what]);
     }
