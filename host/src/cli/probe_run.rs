@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use kourier_core::accept::Rules;
 use kourier_core::check;
-use kourier_core::egress::EgressRules;
+use kourier_core::egress::{DenyRule, EgressRules};
 use kourier_core::object::{ChatConnectionSpec, DEFAULT_BROKER, SecretRef};
 use kourier_core::outcome::{Fault, Outcome as Ended};
 use kourier_core::platform::{Platform, Platforms};
@@ -141,6 +141,12 @@ fn said_of_channel(ended: Ended<ChannelReason>, fault: Option<Fault>) -> Said {
     (Verdict::of_chat(ended, fault), reason.status(), [reason.as_str(), reason.meaning(), reason.advice()])
 }
 
+/// What to do where a rule of egress was in the way that a flag lifts.
+fn way_out(denied: &[DenyRule]) -> Option<String> {
+    let lifted = denied.contains(&DenyRule::Loopback);
+    lifted.then(|| "with --allow-loopback the probe may reach this machine".to_owned())
+}
+
 impl Report {
     fn new<R: Copy>(component: &Loaded, run: &Run<R>, (condition, said): (ConditionType, Say<R>)) -> Self {
         let (verdict, status, [reason, meaning, advice]) = said(run.outcome, run.fault);
@@ -153,7 +159,7 @@ impl Report {
             reason,
             message: format!("{meaning} {advice}").trim_end().to_owned(),
             causes: run.causes.clone(),
-            advice: run.advice.clone(),
+            advice: run.advice.iter().cloned().chain(way_out(&run.denied)).collect(),
             dropped_lines: run.dropped,
             requests: run.requests,
             seconds: run.wall.as_secs_f64(),
