@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use kourier_core::accept::{LastGood, Rules, accept};
 use kourier_core::check;
 use kourier_core::id::{Kind, ObjectKey};
@@ -61,7 +61,7 @@ enum Format {
 ///
 /// # Errors
 ///
-/// When a path cannot be read, the sandbox cannot be started or the output cannot be written.
+/// When a path cannot be read, none of them holds an object, the sandbox cannot be started or the output cannot be written.
 pub fn run(args: &Args) -> Outcome {
     let mut named = Named::default();
     for path in &args.paths {
@@ -73,6 +73,10 @@ pub fn run(args: &Args) -> Outcome {
     let mut reading = named.read();
     reading.problems.extend(components.refused().iter().map(not_loaded));
     let report = Report::of(&reading, &rules);
+    if report.objects == 0 && report.problems.is_empty() {
+        let what = "there is no object to check: name files *.yaml, *.yml or *.json, or folders that hold some";
+        return Err(Failure::input(anyhow!(what)));
+    }
     match args.output {
         Format::Json => cli::print_json(&report)?,
         Format::Text => cli::print(&report.text())?,
