@@ -88,6 +88,6 @@ crds: toolchain ## Write what is made from the Rust types: CRDs, and pages of do
 	cp deploy/crds/*.yaml deploy/chart/agent-kourier/files/crds/
 	git status --short deploy docs
 
-clean: ## Remove what was built; what was installed stays in $(CACHE)
+clean: ## Remove what was built; what was installed outside the clone stays
 	cargo clean
 	rm -rf $(KOURIER_GUEST_TARGET_DIR) probes/target tests/guests/target

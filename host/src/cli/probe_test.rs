@@ -172,7 +172,8 @@ impl Report<'_> {
         }
         let (all, failed) = (self.cases.len(), self.failed());
         let took = self.took.as_secs_f64();
-        let _ = writeln!(text, "{all} cases, {} passed, {failed} failed in {took:.2} s", all - failed);
+        let cases = if all == 1 { "case" } else { "cases" };
+        let _ = writeln!(text, "{all} {cases}, {} passed, {failed} failed in {took:.2} s", all - failed);
         text
     }
 
