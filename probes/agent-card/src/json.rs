@@ -230,13 +230,17 @@ impl<'a> Cursor<'a> {
     /// The first byte of the next token; the cursor stands at it.
     #[inline(always)]
     fn next_token(&mut self) -> Option<u8> {
-        while let Some(byte) = self.peek() {
-            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
-                return Some(byte);
-            }
-            self.at += 1;
+        let next = self.peek();
+        if !next.is_some_and(is_blank) {
+            return next;
         }
-        None
+        self.at = self.after_blanks();
+        self.peek()
+    }
+
+    /// Where white space ends.
+    fn after_blanks(self) -> usize {
+        self.at + self.rest().iter().take_while(|byte| is_blank(**byte)).count()
     }
 
     #[inline(always)]
@@ -338,6 +342,10 @@ impl<'a> Cursor<'a> {
         self.at += usize::from(next);
         next
     }
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 /// How many bytes at the start are UTF-8, if not all are.
