@@ -16,6 +16,10 @@ use std::{env, fs, io};
 /// What guests are compiled for.
 pub const TARGET: &str = "wasm32-wasip2";
 
+/// Bytes of the stack that a guest has in its memory, below everything else. The linker's own choice is 1 MiB, all of which
+/// the host would have to reset after a run; a reader of JSON that follows 128 levels of nesting needs less than half of this.
+const STACK: usize = 128 << 10;
+
 /// The environment variable that names another target directory than `target` in the workspace of the guests.
 pub const TARGET_DIR_VAR: &str = "KOURIER_GUEST_TARGET_DIR";
 
@@ -133,7 +137,7 @@ fn compile(workspace: &Path, packages: &[&str], target_dir: &Path) -> Result<(),
     for (name, _) in env::vars_os().filter(|(name, _)| is_dropped(name)) {
         cargo.env_remove(name);
     }
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", remap(workspace));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags(workspace));
     let built = run(&mut cargo)?;
     // Through `eprintln!`, so that it stands before the error of the build script.
     eprintln!("{}", String::from_utf8_lossy(&built.stderr));
@@ -150,16 +154,13 @@ fn is_dropped(name: &OsStr) -> bool {
     DROPPED.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Rustc's flags that keep this machine's directories out of the text of panics.
-fn remap(workspace: &Path) -> OsString {
+/// Rustc's flags: a small stack, and nothing of this machine's directories in the text of panics.
+fn flags(workspace: &Path) -> OsString {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
-    let mut flags = OsString::new();
+    let mut flags = OsString::from(format!("-Clink-arg=-zstack-size={STACK}"));
     for (dir, name) in home.iter().map(|dir| (dir.as_path(), "/cargo")).chain([(workspace, "/guests")]) {
-        if !flags.is_empty() {
-            flags.push("\u{1f}");
-        }
-        flags.push("--remap-path-prefix=");
+        flags.push("\u{1f}--remap-path-prefix=");
         flags.push(dir);
         flags.push("=");
         flags.push(name);
