@@ -66,7 +66,8 @@ impl Ways {
     ];
 
     pub(crate) fn new(url: &str, card: &[u8]) -> Self {
-        let limits = Limits::default();
+        // The broker has fewer at a time: this is for the memory of many.
+        let limits = Limits { runs: 1024, ..Limits::default() };
         let rules = EgressRules { allow_loopback: true, ..EgressRules::default() };
         let sandbox = Sandbox::new(limits.clone()).unwrap();
         let built_in = builtin::ALL.iter().find(|component| component.name == "agent-card").unwrap();

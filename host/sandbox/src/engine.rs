@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use wasmtime::{Config, Engine, EngineWeak};
+use wasmtime::{Config, Engine, EngineWeak, InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use crate::limiter::{INSTANCES, MEMORIES, TABLES};
 use crate::limits::Limits;
 
 /// How often a running guest is looked at. A spinning guest overruns its CPU budget by at most this, and others wait
@@ -16,10 +17,11 @@ pub(crate) const TICK: Duration = Duration::from_millis(5);
 /// Stack beyond the guest's own, for the host's functions that run on the same stack.
 const HOST_STACK: usize = 1 << 20;
 
-/// The one engine of a process. It makes each instance anew. A pool of instances with wasmtime's `pagemap_scan` takes a
-/// quarter of the time (42 µs for 159, measured in turns), but misses pages that were swapped out, and so may let a run
-/// begin with another run's bytes (<https://github.com/bytecodealliance/wasmtime/pull/14357>). Without it, a pool takes two
-/// thirds (101 µs).
+/// The one engine of a process.
+///
+/// Its instances lie in a pool, because to map and to unmap a memory and a stack takes the kernel longer than a run itself.
+/// A pool reserves terabytes of address space; where a limit forbids that (`ulimit -v`, a small architecture), each instance
+/// is made anew.
 pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
     let mut config = Config::new();
     config
@@ -28,10 +30,46 @@ pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
         .concurrency_support(false)
         .max_wasm_stack(limits.stack)
         .async_stack_size(limits.stack + HOST_STACK)
+        .async_stack_zeroing(true)
         .wasm_memory64(false)
         // A trap's place is in stripped code, so a backtrace would be numbers; a panic says its place in the journal.
         .wasm_backtrace_max_frames(None);
-    Engine::new(&config)
+    let anew = config.clone();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
+    Engine::new(&config).or_else(|_| Engine::new(&anew))
+}
+
+/// Bytes at the start of a memory that are overwritten after a run, and stay; what is beyond them goes back to the kernel.
+/// A run of a built-in probe touches no more for a usual answer, so that the next one has no page to wait for.
+const KEPT_MEMORY: usize = 256 << 10;
+/// The same of the stack, from its upper end.
+const KEPT_STACK: usize = 32 << 10;
+/// Bytes of the engine's own notes of an instance, for as many functions and types as Python needs. Nothing is reserved.
+const NOTES: usize = 8 << 20;
+
+/// Room for so many runs, whatever a component may have. A part is reset when its run ends: overwritten, or given back.
+/// Never with `pagemap_scan`, which would find out what to overwrite: it misses pages that were swapped out, and so lets a
+/// run begin with another run's bytes (<https://github.com/bytecodealliance/wasmtime/pull/14357>).
+fn pool(limits: &Limits) -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(limits.runs)
+        .max_component_instance_size(NOTES)
+        .total_core_instances(limits.runs * INSTANCES)
+        .max_core_instances_per_component(INSTANCES)
+        .max_core_instance_size(NOTES)
+        .total_memories(limits.runs * MEMORIES)
+        .max_memories_per_component(MEMORIES)
+        .max_memories_per_module(MEMORIES)
+        .max_memory_size(limits.memory)
+        .total_tables(limits.runs * TABLES)
+        .max_tables_per_component(TABLES)
+        .max_tables_per_module(TABLES)
+        .table_elements(limits.table_elements)
+        .total_stacks(limits.runs)
+        .linear_memory_keep_resident(KEPT_MEMORY)
+        .table_keep_resident(KEPT_STACK)
+        .async_stack_keep_resident(KEPT_STACK);
+    pool
 }
 
 /// A thread of its own that advances the engine's epoch while something runs. It is no task of a runtime, because a

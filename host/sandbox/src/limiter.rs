@@ -5,11 +5,11 @@ use wasmtime::{Error, ResourceLimiter, Result};
 use crate::limits::Limits;
 
 /// Components made from JavaScript and Python consist of up to 38 core instances.
-const INSTANCES: usize = 100;
+pub(crate) const INSTANCES: u32 = 100;
 /// Tables of all instances together.
-const TABLES: usize = 100;
+pub(crate) const TABLES: u32 = 100;
 /// Memories of all instances together: each reserves address space, whatever it holds.
-const MEMORIES: usize = 8;
+pub(crate) const MEMORIES: u32 = 8;
 
 /// Counts what a run holds, and remembers that it was denied something.
 pub(crate) struct Limiter {
@@ -67,15 +67,15 @@ impl ResourceLimiter for Limiter {
     }
 
     fn instances(&self) -> usize {
-        INSTANCES
+        INSTANCES as usize
     }
 
     fn tables(&self) -> usize {
-        TABLES
+        TABLES as usize
     }
 
     fn memories(&self) -> usize {
-        MEMORIES
+        MEMORIES as usize
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-/// The bounds of one run of a probe.
+/// The bounds of runs of probes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
+    /// Runs at a time. Those beyond wait for their turn, and their time does not run yet.
+    pub runs: u32,
     /// Wall time of a run, from its start (never from when it was queued): the page's 10 seconds.
     pub deadline: Duration,
     /// Wall time of one request.
@@ -36,6 +38,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            // More than the prober starts at a time, at most.
+            runs: 320,
             deadline: Duration::from_secs(10),
             request: Duration::from_secs(8),
             reserve: Duration::from_millis(250),

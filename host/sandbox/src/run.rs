@@ -9,6 +9,7 @@ use kourier_core::egress::DenyRule;
 use kourier_core::outcome::{Fault, Outcome};
 use kourier_core::reason::{BackendReason, ChannelReason};
 use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{Engine, Store, UpdateDeadline};
@@ -40,6 +41,8 @@ struct Inner {
     ticker: Ticker,
     limits: Arc<Limits>,
     lanes: Lanes,
+    /// A permit for each run that the engine has room for.
+    turns: Semaphore,
 }
 
 /// What an agent probe is to check.
@@ -95,7 +98,8 @@ impl Sandbox {
         endpoint::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
         journal::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
         let lanes = Lanes::start().context("cannot start the threads on which probes run")?;
-        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, limits: Arc::new(limits), lanes }) })
+        let turns = Semaphore::new(limits.runs as usize);
+        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, limits: Arc::new(limits), lanes, turns }) })
     }
 
     /// Compiles a component, checks its imports, and asks a chat probe to describe itself. Blocks for as long as the
@@ -191,6 +195,8 @@ impl Inner {
         peer: Option<(Peer, Handle)>,
         meter: Arc<Meter>,
     ) -> Ended<W::Answer> {
+        // Never closed. The time of a run does not count from when it was queued.
+        let _turn = self.turns.acquire().await;
         let started = Instant::now();
         let deadline = started + self.limits.deadline;
         let mut store = self.store(peer, deadline, Arc::clone(&meter));
