@@ -1,8 +1,9 @@
 //! The subcommands that need no broker, as a person calls them.
 
 use std::net::TcpListener;
+use std::process::Command;
 
-use suite::broker::run;
+use suite::broker::{program, run};
 
 /// Runs a subcommand: its exit code, what it printed, and what it said went wrong.
 fn said(arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -42,7 +43,7 @@ fn exit_codes_tell_bad_usage_from_what_was_found() {
 fn bad_usage_names_the_flag_and_what_is_right() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo.yaml").display().to_string();
-    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     let dir = folder.path().display().to_string();
     let probe = ["probe", "run", "agent-card", "--url", "http://127.0.0.1:9", "--credential-file", &fifo];
     let cases: [(&[&str], &[&str]); 9] = [
@@ -106,4 +107,16 @@ fn a_run_of_a_probe_says_what_the_status_would_say() {
     assert_eq!(report["status"], "False");
     assert_eq!(report["reason"], "Unreachable");
     assert!(!report["causes"].as_array().unwrap().is_empty(), "{report}");
+}
+
+/// With the pool of instances, terabytes are reserved.
+#[test]
+fn probes_run_where_address_space_is_limited() {
+    let gib = 1 << 20;
+    for limit in ["unlimited".to_owned(), (32 * gib).to_string()] {
+        let script = format!("ulimit -v {limit} && exec \"$0\" components");
+        let output = Command::new("sh").args(["-c", &script]).arg(program()).output().unwrap();
+        assert!(output.status.success(), "{limit}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("slack"), "{limit}: {output:?}");
+    }
 }

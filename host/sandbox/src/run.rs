@@ -144,6 +144,13 @@ impl Sandbox {
         &self.inner.linker
     }
 
+    /// Whether instances come from a pool. Where the address space is too small for one, each is made anew, which takes
+    /// three times as long.
+    #[must_use]
+    pub fn has_pool(&self) -> bool {
+        self.inner.engine.pooling_allocator_metrics().is_some()
+    }
+
     /// The bounds of each run and component.
     #[must_use]
     pub fn limits(&self) -> &Limits {

@@ -107,3 +107,8 @@ fn push_size(bytes: &mut Vec<u8>, mut size: usize) {
     }
     bytes.push(size as u8);
 }
+
+#[test]
+fn instances_come_from_a_pool() {
+    assert!(SANDBOX.has_pool());
+}
