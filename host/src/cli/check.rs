@@ -17,9 +17,11 @@ use kourier_core::id::{Kind, ObjectKey};
 use kourier_core::object::DEFAULT_BROKER;
 use kourier_core::reason::AcceptedReason;
 use kourier_core::rule::LABEL;
-use kourier_core::snapshot::{Object, Problem};
+use kourier_core::snapshot::Problem;
 use kourier_sandbox::{Limits, Sandbox};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::cli::{self, Failure, Outcome};
 use crate::components::{Components, Origin, Refused};
@@ -72,7 +74,7 @@ pub fn run(args: &Args) -> Outcome {
     let rules = Rules { broker: args.broker.clone(), platforms, single_label_hosts: !args.full_names };
     let mut reading = named.read();
     reading.problems.extend(components.refused().iter().map(not_loaded));
-    let report = Report::of(&reading, &rules);
+    let report = Report::of(&named, &reading, &rules);
     if report.objects == 0 && report.problems.is_empty() {
         let what = "there is no object to check: name files *.yaml, *.yml or *.json, or folders that hold some";
         return Err(Failure::input(anyhow!(what)));
@@ -154,17 +156,13 @@ struct Row {
 }
 
 impl Report {
-    fn of(reading: &Reading, rules: &Rules) -> Self {
+    fn of(named: &Named, reading: &Reading, rules: &Rules) -> Self {
         let mut problems: BTreeSet<FileProblem> = reading.problems.iter().cloned().collect();
-        let snapshot = &reading.snapshot;
-        let found = |kind, object_problems: Vec<(ObjectKey, Problem)>| {
-            object_problems.into_iter().map(move |(key, problem)| at(reading, kind, &key, &problem))
-        };
-        problems.extend(found(Kind::Binding, each(&snapshot.bindings, check::binding)));
-        problems.extend(found(Kind::AgentBackend, each(&snapshot.backends, |spec| check::backend(spec, rules))));
-        let connections = each(&snapshot.connections, |spec| check::connection(spec, rules));
-        problems.extend(found(Kind::ChatConnection, connections));
+        for ((kind, key), spec) in named.specs() {
+            problems.extend(of_spec(*kind, spec, rules).iter().map(|problem| at(reading, *kind, key, problem)));
+        }
         problems.extend(refused(reading, rules));
+        let snapshot = &reading.snapshot;
         let objects = snapshot.bindings.len() + snapshot.backends.len() + snapshot.connections.len();
         Self { objects, problems: problems.into_iter().map(Row::of).collect() }
     }
@@ -206,13 +204,16 @@ impl Row {
     }
 }
 
-/// The problems of each spec that could be read.
-fn each<S>(objects: &[Object<S>], check: impl Fn(&S) -> Vec<Problem>) -> Vec<(ObjectKey, Problem)> {
-    let of = |object: &Object<S>| -> Vec<(ObjectKey, Problem)> {
-        let problems = object.spec.as_ref().map(&check).unwrap_or_default();
-        problems.into_iter().map(|problem| (object.meta.key.clone(), problem)).collect()
-    };
-    objects.iter().flat_map(of).collect()
+/// The problems of a spec beside its shape, as far as the shape lets it be read: so that a misspelt field hides no other.
+fn of_spec(kind: Kind, spec: &Value, rules: &Rules) -> Vec<Problem> {
+    fn read<S: DeserializeOwned>(spec: &Value, check: impl Fn(&S) -> Vec<Problem>) -> Vec<Problem> {
+        serde_json::from_value(spec.clone()).map(|spec| check(&spec)).unwrap_or_default()
+    }
+    match kind {
+        Kind::Binding => read(spec, check::binding),
+        Kind::AgentBackend => read(spec, |spec| check::backend(spec, rules)),
+        Kind::ChatConnection => read(spec, |spec| check::connection(spec, rules)),
+    }
 }
 
 /// What only acceptance can tell: references, permissions, conflicts, channels of a platform.

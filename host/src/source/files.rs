@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use kourier_core::snapshot::Problem;
 use kourier_core::time::Timestamp;
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -22,7 +23,7 @@ use crate::file::Unread;
 use crate::source::document::{self, Content, Document, Fault};
 use crate::source::merge::{Held, merge};
 use crate::source::{self, FileProblem, Reading};
-use crate::store::Store;
+use crate::store::{ObjectId, Store};
 
 /// A folder that is read again and again.
 #[derive(Debug)]
@@ -205,6 +206,12 @@ impl Named {
         let content = text.map_or_else(Content::unreadable, |text| document::read(&text));
         let name = file.display().to_string();
         self.files.push(Held { name, file, content: Arc::new(content), kept: Vec::new() });
+    }
+
+    /// The spec of each document as it is written, whatever is wrong with it.
+    pub(crate) fn specs(&self) -> impl Iterator<Item = (&ObjectId, &Value)> {
+        let documents = self.files.iter().flat_map(|held| &held.content.documents);
+        documents.map(|document| (&document.id, &document.written))
     }
 
     /// The reading that these files make.

@@ -21,7 +21,7 @@ fn check(files: &[(&str, &str)], expected: &str) {
     for (file, text) in files {
         named.add(PathBuf::from(file), Ok((*text).to_owned()));
     }
-    assert_eq!(Report::of(&named.read(), &rules()).text(), expected);
+    assert_eq!(Report::of(&named, &named.read(), &rules()).text(), expected);
 }
 
 const GOOD: &str = include_str!("tests/good.yaml");
@@ -57,7 +57,7 @@ b.yaml:15: Binding team-a/chat: stands also at a.yaml:15: keep one
 fn json_has_the_same_problems_as_fields() {
     let mut named = Named::default();
     named.add(PathBuf::from("x.yaml"), Ok(GOOD.replace("url:", "uri:")));
-    let report = serde_json::to_value(Report::of(&named.read(), &rules())).unwrap();
+    let report = serde_json::to_value(Report::of(&named, &named.read(), &rules())).unwrap();
     assert_eq!(
         report["problems"][0],
         serde_json::json!({
@@ -99,7 +99,7 @@ fn the_manifests_of_the_pages_are_good() {
                 found += 1;
                 let mut named = Named::default();
                 named.add(page.clone(), Ok(block.to_owned()));
-                let told = Report::of(&named.read(), &rules()).text();
+                let told = Report::of(&named, &named.read(), &rules()).text();
                 assert!(told.ends_with(" 0 problems\n"), "{told}");
             }
         }
@@ -129,7 +129,7 @@ fn what_is_named_twice_is_read_once_and_two_links_to_one_file_are_two_files() {
 fn a_line_of_a_problem_stays_one_line() {
     let mut named = Named::default();
     named.add(PathBuf::from("a\n0 problems\u{1b}[1A.yaml"), Err("is not a file".to_owned()));
-    let text = Report::of(&named.read(), &rules()).text();
+    let text = Report::of(&named, &named.read(), &rules()).text();
     assert_eq!(text, "a\\n0 problems\\u{1b}[1A.yaml: is not a file\n0 objects, 1 problem\n");
 }
 
@@ -137,4 +137,22 @@ fn a_line_of_a_problem_stays_one_line() {
 fn a_broker_is_a_name() {
     assert_eq!(broker("east-1"), Ok("east-1".to_owned()));
     assert!(broker("A B").unwrap_err().contains("write a name"));
+}
+
+#[test]
+fn a_misspelt_field_hides_no_other_problem() {
+    let text = "\
+apiVersion: agentkourier.io/v1alpha1
+kind: AgentBackend
+metadata: {namespace: team-a, name: agents}
+spec:
+  url: ftp://agents.example.com
+  cardpath: /card.json
+";
+    let told = "\
+a.yaml:5: AgentBackend team-a/agents: spec.url: has to be an absolute URL whose scheme is http or https, in small letters
+a.yaml:6: AgentBackend team-a/agents: spec.cardpath: is no field of this kind: known here are allowedNamespaces, auth, cardPath, tls, url
+1 object, 2 problems
+";
+    check(&[("a.yaml", text)], told);
 }
