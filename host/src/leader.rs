@@ -23,6 +23,9 @@ use crate::pulse::Pulse;
 use crate::secrets::Secrets;
 use crate::statuses::Statuses;
 
+/// How long a claim of the only replica lasts at any time: longer than any wait.
+const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Whether this replica leads.
 #[derive(Clone)]
 pub enum Leadership {
@@ -73,17 +76,22 @@ impl Leadership {
         (Self::Elected { claims: claims.clone(), prepared }, Preparation { claims, prepared: sender })
     }
 
+    /// The claim by which this replica leads; none while it does not lead.
+    #[must_use]
+    pub fn claim(&self) -> Option<Claim> {
+        let now = Instant::now();
+        match self {
+            Self::Alone => Some(Claim { until: now + FOR_EVER, term: 0 }),
+            Self::Elected { claims, prepared } => {
+                lease::leads(claims, now).filter(|claim| claim.term == *prepared.borrow())
+            }
+        }
+    }
+
     /// For how long this replica leads from now on, unless the claim is renewed; none while it does not lead.
     #[must_use]
     pub fn left(&self) -> Option<Duration> {
-        match self {
-            Self::Alone => Some(Duration::MAX),
-            Self::Elected { claims, prepared } => {
-                let now = Instant::now();
-                let claim = lease::leads(claims, now).filter(|claim| claim.term == *prepared.borrow());
-                claim.map(|claim| claim.left(now))
-            }
-        }
+        self.claim().map(|claim| claim.left(Instant::now()))
     }
 
     /// Ends when this replica leads.
@@ -148,7 +156,7 @@ impl Leader {
         let (stop, told) = watch::channel(false);
         let Self { leadership, mut elections, prober, pulse, writer, statuses, accepted, results, secrets } = self;
         let leads = leadership.clone();
-        let writes = writer.run(statuses, move || leads.left(), end(&told));
+        let writes = writer.run(statuses, move || leads.claim(), end(&told));
         let probes = Terms { leadership, prober, pulse, accepted, results, secrets }.run(end(&told));
         let mut work = pin!(async { tokio::join!(writes, probes) });
         tokio::select! {

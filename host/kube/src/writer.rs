@@ -27,6 +27,7 @@ use kube::Client;
 use tokio::time::Instant;
 
 use crate::events::{self, Events};
+use crate::lease::Claim;
 use crate::observe::{Observation, Observer, WriteResult};
 
 mod advice;
@@ -69,17 +70,18 @@ pub trait Cases: Send + Sync {
 
 impl Writer {
     /// Writes what differs, whenever this replica leads, until `shutdown` ends: then the writes under way are awaited,
-    /// and none begins. `leads` yields the time left of the claim; none: this replica does not lead.
+    /// and none begins. `leads` yields the claim; none: this replica does not lead. A claim of another term begins anew,
+    /// though none was ever seen to be lost.
     pub async fn run(
         self,
         cases: impl Cases,
-        leads: impl Fn() -> Option<Duration> + Send + Sync,
+        leads: impl Fn() -> Option<Claim> + Send + Sync,
         shutdown: impl Future<Output = ()>,
     ) {
         let mut shutdown = pin!(shutdown);
         loop {
-            if held(&leads).is_some() {
-                let end = Term::new(&self, &cases, &leads).run(shutdown.as_mut()).await;
+            if let Some(Claim { term, .. }) = held(&leads) {
+                let end = Term::new(&self, &cases, &leads, term).run(shutdown.as_mut()).await;
                 (self.observer)(Observation::Waiting(0));
                 if end == End::Stopped {
                     return;
@@ -94,9 +96,14 @@ impl Writer {
     }
 }
 
-/// The time left of the claim, if there is any.
-fn held(leads: &impl Fn() -> Option<Duration>) -> Option<Duration> {
-    leads().filter(|left| !left.is_zero())
+/// The claim, if there is any time left of it.
+fn held(leads: &impl Fn() -> Option<Claim>) -> Option<Claim> {
+    leads().filter(|claim| !claim.left(Instant::now()).is_zero())
+}
+
+/// When this term ends unless it is renewed; none: it is over.
+fn end(leads: &impl Fn() -> Option<Claim>, term: u64) -> Option<Instant> {
+    held(leads).filter(|claim| claim.term == term).map(|claim| claim.until)
 }
 
 /// How a term ended.
@@ -113,6 +120,7 @@ struct Term<'a, C, L> {
     writer: &'a Writer,
     cases: &'a C,
     leads: &'a L,
+    number: u64,
     origin: Instant,
     plan: Plan,
     /// The CRDs of which an operator was told that they do not keep all of a status.
@@ -130,13 +138,14 @@ struct Ended {
     took: Duration,
 }
 
-impl<'a, C: Cases, L: Fn() -> Option<Duration> + Send + Sync> Term<'a, C, L> {
-    fn new(writer: &'a Writer, cases: &'a C, leads: &'a L) -> Self {
+impl<'a, C: Cases, L: Fn() -> Option<Claim> + Send + Sync> Term<'a, C, L> {
+    fn new(writer: &'a Writer, cases: &'a C, leads: &'a L, number: u64) -> Self {
         Self {
             plan: Plan::new(writer.pace.clone(), Moment::ORIGIN),
             writer,
             cases,
             leads,
+            number,
             origin: Instant::now(),
             prunes: None,
             under_way: FuturesUnordered::new(),
@@ -145,7 +154,7 @@ impl<'a, C: Cases, L: Fn() -> Option<Duration> + Send + Sync> Term<'a, C, L> {
     }
 
     async fn run(mut self, mut shutdown: Pin<&mut impl Future<Output = ()>>) -> End {
-        while held(self.leads).is_some() {
+        while end(self.leads, self.number).is_some() {
             let until = self.advance();
             tokio::select! {
                 biased;
@@ -188,7 +197,7 @@ impl<'a, C: Cases, L: Fn() -> Option<Duration> + Send + Sync> Term<'a, C, L> {
         let clock = Timestamp(Clock::now().as_second());
         let Some(order) = self.plan.take(self.now(), clock, key, case.as_deref()) else { return };
         let before = case.map(|case| case.standing.conditions.clone()).unwrap_or_default();
-        self.under_way.push(Box::pin(write(self.writer, self.leads, order, before)));
+        self.under_way.push(Box::pin(write(self.writer, self.leads, self.number, order, before)));
     }
 
     /// The writes under way end; what they came to is counted.
@@ -269,16 +278,17 @@ impl<'a, C: Cases, L: Fn() -> Option<Duration> + Send + Sync> Term<'a, C, L> {
     }
 }
 
-/// Sends one write, if this replica still leads; none: it does not, and nothing was sent.
+/// Sends one write, if this term still lasts; none: it does not, and nothing was sent.
 async fn write(
     writer: &Writer,
-    leads: &(impl Fn() -> Option<Duration> + Sync),
+    leads: &(impl Fn() -> Option<Claim> + Sync),
+    term: u64,
     order: Order,
     before: Vec<Condition>,
 ) -> Option<Ended> {
-    let left = held(leads)?;
+    let until = end(leads, term)?;
     let started = Instant::now();
-    let reply = apply::send(&writer.client, &order, left).await;
+    let reply = apply::send(&writer.client, &order, until).await;
     Some(Ended { order, before, reply, took: started.elapsed() })
 }
 

@@ -69,10 +69,11 @@ struct Said {
     body: Vec<u8>,
 }
 
-/// Applies the order's status, by the end of `left`.
-pub(super) async fn send(client: &Client, order: &Order, left: Duration) -> Reply {
-    let left = left.min(CALL);
-    match timely(left, apply(client, order, Instant::now() + left)).await {
+/// Applies the order's status, before `until`. A process that is stopped on the way finds the time over, not shifted.
+pub(super) async fn send(client: &Client, order: &Order, until: Instant) -> Reply {
+    let now = Instant::now();
+    let until = until.min(now + CALL);
+    match timely(until.saturating_duration_since(now), apply(client, order, until)).await {
         Ok(said) => judge(order, &said),
         Err(error) => unanswered(&error),
     }

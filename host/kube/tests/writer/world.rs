@@ -13,6 +13,7 @@ use kourier_core::reason::{AcceptedReason, BackendReason, ChannelReason, ReadyRe
 use kourier_kube::api::standing;
 use kourier_kube::client::{Access, server};
 use kourier_kube::events::Events;
+use kourier_kube::lease::Claim;
 use kourier_kube::observe::{Observation, Observer, WriteResult};
 use kourier_kube::writer::{AllCases, Cases, Writer};
 use kube::api::{DynamicObject, ListParams, Patch, PatchParams};
@@ -163,7 +164,7 @@ impl Leader {
             observer,
             suspect: Arc::new(|_| ()),
         };
-        let leads = || Some(Duration::from_secs(10));
+        let leads = || Some(Claim { until: tokio::time::Instant::now() + Duration::from_secs(10), term: 1 });
         let writer = tokio::spawn(writer.run(View(Arc::clone(&shared)), leads, std::future::pending()));
         Self { shared, tasks: vec![watch, writer] }
     }

@@ -25,10 +25,14 @@ pub(super) struct Desk {
     pub(super) suspects: Arc<Mutex<Vec<String>>>,
     /// Until when it leads, in milliseconds after `origin`.
     claim: Arc<AtomicU64>,
+    term: Arc<AtomicU64>,
     origin: Instant,
     /// The watch shows the objects as they were when this was set.
     frozen: Arc<Mutex<Option<BTreeMap<String, Value>>>>,
 }
+
+/// A year, in milliseconds.
+const FOR_EVER: u64 = 365 * 24 * 3600 * 1000;
 
 /// A writer at work.
 pub(super) struct AtWork {
@@ -50,7 +54,8 @@ impl Desk {
             says: Arc::default(),
             observed: Arc::default(),
             suspects: Arc::default(),
-            claim: Arc::new(AtomicU64::new(u64::MAX)),
+            claim: Arc::new(AtomicU64::new(FOR_EVER)),
+            term: Arc::new(AtomicU64::new(1)),
             origin: Instant::now(),
             frozen: Arc::default(),
         };
@@ -69,6 +74,11 @@ impl Desk {
     pub(super) fn lead_for(&self, time: Duration) {
         let until = (self.origin.elapsed() + time).as_millis();
         self.claim.store(u64::try_from(until).unwrap(), Ordering::Relaxed);
+    }
+
+    /// It leads in this term from now on.
+    pub(super) fn begin_term(&self, term: u64) {
+        self.term.store(term, Ordering::Relaxed);
     }
 
     /// The watch shows nothing new any more.
@@ -100,8 +110,8 @@ impl Desk {
             suspect: Arc::new(move |key| suspects.lock().unwrap().push(key.name.clone())),
         };
         let leads = move || {
-            let until = Duration::from_millis(desk.claim.load(Ordering::Relaxed));
-            until.checked_sub(desk.origin.elapsed())
+            let until = desk.origin + Duration::from_millis(desk.claim.load(Ordering::Relaxed));
+            Some(Claim { until, term: desk.term.load(Ordering::Relaxed) })
         };
         let (stop, stopped) = oneshot::channel();
         let shutdown = async { stopped.await.unwrap_or_default() };

@@ -48,6 +48,19 @@ async fn what_one_term_had_queued_is_not_sent_in_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_term_that_was_lost_and_won_between_two_looks_is_another() {
+    let desk = Desk::new(&["one"]);
+    let _at_work = desk.start(Pace::default());
+    pass(20).await;
+    // Somebody else led meanwhile, and wrote: in this term it is what stood before, and nobody's edit.
+    desk.begin_term(2);
+    desk.server.edit("one", |object| object["status"]["conditions"][3]["reason"] = "Odd".into());
+    pass(60).await;
+    assert_eq!(desk.results(), [WriteResult::Changed; 2]);
+    assert_eq!(desk.count(Observation::PutBack), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stop_awaits_the_writes_under_way_and_begins_no_other() {
     let desk = Desk::new(&["a", "b", "c", "d", "e", "f"]);
     desk.server.play(Play::Well(Duration::from_secs(3)));
