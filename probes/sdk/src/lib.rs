@@ -50,7 +50,7 @@
 //! Its `Cargo.toml` says `[lib] crate-type = ["cdylib"]`, its release profile `panic = "abort"`, and
 //! `cargo build --release --target wasm32-wasip2` makes the component. Keep the decisions in a module that takes an
 //! answer and returns a verdict: everything here compiles for the build machine too, where only
-//! [`endpoint::send`] and the functions of [`journal`] are missing, and `cargo test` runs the rest.
+//! [`endpoint::send`] is missing and [`journal`] says nothing, and `cargo test` runs the rest.
 //!
 //! # Without the standard library
 //!
