@@ -12,7 +12,8 @@ use suite::slack::{FakeSlack, Seed};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let seed = arguments.next().context("usage: fake-slack SEED [ADDRESS]")?;
+    let usage = "usage: fake-slack SEED [ADDRESS]";
+    let seed = arguments.next().filter(|seed| !seed.starts_with('-')).context(usage)?;
     let address = arguments.next().unwrap_or_else(|| "127.0.0.1:8787".to_owned());
     let address: SocketAddr = address.parse().with_context(|| format!("{address} is not an address with a port"))?;
     let text = std::fs::read_to_string(&seed).with_context(|| format!("cannot read {seed}"))?;
