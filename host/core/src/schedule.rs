@@ -59,7 +59,7 @@ impl Check {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Agent => "agent",
-            Self::Channel => "channel",
+            Self::Channel => "chat",
         }
     }
 }

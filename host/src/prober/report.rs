@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kourier_core::condition::Results;
 use kourier_core::id::ObjectKey;
-use kourier_core::outcome::Fault;
+use kourier_core::outcome::{Blame, Fault};
 use kourier_core::pause::Pause;
 use kourier_core::reason::Status;
 use kourier_core::schedule::{Check, Job, Said};
@@ -25,7 +25,16 @@ pub(super) struct Report {
 struct Heard {
     reason: &'static str,
     fault: Option<Fault>,
+    /// Of a fault of the host's: its cause is somebody's to mend, and another one is news. A peer's words differ each time.
+    cause: Option<String>,
     advice: Vec<String>,
+}
+
+impl Heard {
+    /// All but the advice.
+    fn verdict(&self) -> (&'static str, Option<Fault>, Option<&str>) {
+        (self.reason, self.fault, self.cause.as_deref())
+    }
 }
 
 impl Report {
@@ -37,12 +46,13 @@ impl Report {
     pub(super) fn ended(&mut self, job: &Job, told: &Told) {
         self.measure(job, told);
         let (status, reason) = words(told.said);
-        let heard = Heard { reason, fault: told.fault, advice: told.advice.clone() };
+        let cause = told.causes.join("; ");
+        let own = told.fault.filter(|fault| fault.blame() == Blame::Host).map(|_| cause.clone());
+        let heard = Heard { reason, fault: told.fault, cause: own, advice: told.advice.clone() };
         let before = self.heard.get(&(job.key.clone(), job.check));
-        let changed = before.is_none_or(|before| (before.reason, before.fault) != (heard.reason, heard.fault));
+        let changed = before.is_none_or(|before| before.verdict() != heard.verdict());
         let advised = !told.advice.is_empty() && before.is_none_or(|before| before.advice != heard.advice);
         let (binding, probe) = (&job.key, job.check.as_str());
-        let cause = told.causes.join("; ");
         let fault = told.fault.map(Fault::as_str);
         let (generation, requests, wall_ms) = (job.generation().0, told.requests, told.wall.map(millis));
         // A field that is none is left out of the line.

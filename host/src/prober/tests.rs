@@ -173,6 +173,20 @@ async fn a_secret_that_is_missing_costs_no_request_and_is_looked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn another_cause_why_there_is_no_credential_is_told() {
+    let log = log::Log::default();
+    let _capturing = log.capture();
+    let world = World::start();
+    world.serve("a/one");
+    world.secret("a", "bot", "");
+    world.until(20).await;
+    world.secret("a", "bot", "two\nlines");
+    world.until(80).await;
+    let lines = log.lines("CredentialUnavailable");
+    assert_eq!(lines.iter().filter(|line| line.contains("verdict changed")).count(), 2, "{lines:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_platform_without_a_component_fails_its_own_probe_alone() {
     let world = World::start();
     world.serve("a/one");

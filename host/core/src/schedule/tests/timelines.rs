@@ -18,14 +18,14 @@ fn a_leader_that_starts() {
         &world,
         "t=15 pass 1 begins
          t=15 a/one agent begins, generation 1
-         t=15 a/one channel begins, generation 1
+         t=15 a/one chat begins, generation 1
          t=16 a/one agent ends
-         t=16 a/one channel ends
+         t=16 a/one chat ends
          t=315 pass 2 begins
          t=315 a/one agent begins, generation 1
-         t=315 a/one channel begins, generation 1
+         t=315 a/one chat begins, generation 1
          t=316 a/one agent ends
-         t=316 a/one channel ends",
+         t=316 a/one chat ends",
     );
 }
 
@@ -42,19 +42,19 @@ fn an_edit_soon_after_a_pass_waits_for_the_gap_and_a_later_one_for_the_look_alon
         &world,
         "t=15 pass 1 begins
          t=15 a/one agent begins, generation 1
-         t=15 a/one channel begins, generation 1
+         t=15 a/one chat begins, generation 1
          t=16 a/one agent ends
-         t=16 a/one channel ends
+         t=16 a/one chat ends
          t=45 pass 2 begins
          t=45 a/one agent begins, generation 2
-         t=45 a/one channel begins, generation 2
+         t=45 a/one chat begins, generation 2
          t=46 a/one agent ends
-         t=46 a/one channel ends
+         t=46 a/one chat ends
          t=105 pass 3 begins
          t=105 a/one agent begins, generation 2
-         t=105 a/one channel begins, generation 2
+         t=105 a/one chat begins, generation 2
          t=106 a/one agent ends
-         t=106 a/one channel ends",
+         t=106 a/one chat ends",
     );
 }
 
@@ -72,20 +72,20 @@ fn a_pass_over_slow_peers_leaves_out_a_binding_that_changes_before_its_turn() {
         &world,
         "t=15 pass 1 begins
          t=15 a/one agent begins, generation 1
-         t=15 a/one channel begins, generation 1
+         t=15 a/one chat begins, generation 1
          t=15 b/two agent begins, generation 1
-         t=15 b/two channel begins, generation 1
+         t=15 b/two chat begins, generation 1
          t=25 a/one agent ends
-         t=25 a/one channel ends
+         t=25 a/one chat ends
          t=25 b/two agent ends
-         t=25 b/two channel ends
+         t=25 b/two chat ends
          t=45 pass 2 begins
          t=45 a/one agent begins, generation 2
-         t=45 a/one channel begins, generation 2
+         t=45 a/one chat begins, generation 2
          t=45 c/three agent begins, generation 2
-         t=45 c/three channel begins, generation 2
+         t=45 c/three chat begins, generation 2
          t=46 a/one agent ends
-         t=46 a/one channel ends",
+         t=46 a/one chat ends",
     );
 }
 
@@ -103,17 +103,17 @@ fn a_platform_that_asked_to_wait_gets_no_request_meanwhile() {
         &world,
         "t=15 pass 1 begins
          t=15 a/one agent begins, generation 1
-         t=15 a/one channel begins, generation 1
+         t=15 a/one chat begins, generation 1
          t=16 a/one agent ends
-         t=16 a/one channel ends
+         t=16 a/one chat ends
          t=45 pass 2 begins
          t=45 a/one agent begins, generation 2
-         t=45 a/one channel is left alone
+         t=45 a/one chat is left alone
          t=46 a/one agent ends
          t=345 pass 3 begins
          t=345 a/one agent begins, generation 2
-         t=345 a/one channel begins, generation 2
+         t=345 a/one chat begins, generation 2
          t=346 a/one agent ends
-         t=346 a/one channel ends",
+         t=346 a/one chat ends",
     );
 }
