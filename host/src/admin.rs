@@ -40,6 +40,10 @@ const HEAD_BYTES: usize = 16 << 10;
 /// Time to wait after a connection could not be accepted, most likely for want of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// The field of the answer to `/bindings` that says how many problems the files have: a Binding of a file that cannot be
+/// read stands there as it last was.
+pub const PROBLEMS: &str = "agent-kourier-config-problems";
+
 /// What the admin port shows.
 #[derive(Clone)]
 pub struct Admin {
@@ -151,7 +155,7 @@ async fn ready(State(admin): State<Arc<Admin>>) -> Response {
 
 async fn bindings(State(admin): State<Arc<Admin>>) -> Response {
     match admin.board() {
-        Ok(board) => json(&board.list()),
+        Ok(board) => ([(PROBLEMS, board.problems.to_string())], json(&board.list())).into_response(),
         Err(why) => not_read(&why),
     }
 }

@@ -37,6 +37,8 @@ const GAP: Duration = Duration::from_millis(100);
 pub struct Board {
     /// By Binding, in the order of kubectl. One that another broker answers for has no conditions here.
     pub rows: BTreeMap<ObjectKey, Arc<Row>>,
+    /// How many problems the files have, documents that could not be read among them: what they last held stands here.
+    pub problems: usize,
     /// Why there is nothing yet; none once the configuration was read.
     pub unread: Option<String>,
 }
@@ -80,7 +82,7 @@ impl Board {
             let written = reading.written.get(key).cloned().unwrap_or_default();
             (key.clone(), Arc::new(Row { meta, written, assessment, conditions: conditions.unwrap_or_default() }))
         });
-        Self { rows: rows.collect(), unread: reading.unread.clone() }
+        Self { rows: rows.collect(), problems: reading.problems.len(), unread: reading.unread.clone() }
     }
 
     /// What should stand in the objects of a cluster, and for the Bindings that this replica does not lead what stands.
@@ -95,7 +97,7 @@ impl Board {
             let row = self.rows.get(key).filter(|_| same).cloned();
             (key.clone(), row.unwrap_or_else(|| Arc::new(Row::of_cluster(stored, case, now))))
         });
-        Self { rows: rows.collect(), unread: None }
+        Self { rows: rows.collect(), problems: 0, unread: None }
     }
 
     /// What Ready says otherwise than it did in `before`.

@@ -84,6 +84,9 @@ fn what_is_broken_is_told_and_the_rest_is_served() {
     for line in ["agentkourier_components{state=\"refused\"} 1", "agentkourier_config_problems 1"] {
         assert!(metrics.contains(line), "{line} is missing from\n{metrics}");
     }
+    let status = suite::broker::run(&["status", "--admin", &broker.admin()]);
+    let said = "the files have a problem: `agent-kourier check` names them, and so does the broker's log\n";
+    assert_eq!(String::from_utf8_lossy(&status.stderr), said);
     let probed =
         "agentkourier_binding_probe_duration_seconds_count{probe=\"agent\",platform=\"\",reason=\"Unreachable\"}";
     assert!(metrics.contains(probed), "{probed} is missing from\n{metrics}");

@@ -86,9 +86,17 @@ pub fn run(args: &Args) -> Outcome {
         if args.wait {
             return wait(args, &asked).await;
         }
-        let found = select(args, asked.bindings().await.map_err(Failure::input)?);
-        show(args, &found)
+        let answer = asked.bindings().await.map_err(Failure::input)?;
+        if answer.problems > 0 {
+            cli::complain(&broken_files(answer.problems));
+        }
+        show(args, &select(args, answer.list))
     })
+}
+
+fn broken_files(problems: usize) -> String {
+    let count = if problems == 1 { "a problem".to_owned() } else { format!("{problems} problems") };
+    format!("the files have {count}: `agent-kourier check` names them, and so does the broker's log")
 }
 
 impl Args {
@@ -151,7 +159,7 @@ async fn wait(args: &Args, asked: &Asked) -> Outcome {
     // None: so far away that it never comes.
     let until = Instant::now().checked_add(args.timeout);
     loop {
-        let answer = asked.bindings().await.map(|list| select(args, list));
+        let answer = asked.bindings().await.map(|answer| select(args, answer.list));
         let good = answer.as_ref().is_ok_and(|found| !found.is_empty() && found.iter().all(view::is_ready));
         if !good && until.is_none_or(|until| Instant::now() < until) {
             sleep(LOOK).await;
@@ -181,7 +189,7 @@ async fn follow(args: &Args, asked: &Asked) -> Outcome {
     let mut paper = table::Paper::new(columns(args).header());
     let mut trouble: Option<String> = None;
     loop {
-        match asked.bindings().await.map(|list| view::changes(&mut shown, select(args, list))) {
+        match asked.bindings().await.map(|answer| view::changes(&mut shown, select(args, answer.list))) {
             Ok(changed) => {
                 if trouble.take().is_some() {
                     cli::complain("there is an answer again");

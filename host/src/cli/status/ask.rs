@@ -9,6 +9,7 @@ use kourier_kube::client::{self, Access, Server};
 use kourier_kube::inquiry;
 use rustls::{ClientConfig, RootCertStore};
 
+use crate::admin::PROBLEMS;
 use crate::shown::escaped;
 
 /// A broker that answers has answered by then.
@@ -56,14 +57,23 @@ impl Asked {
     /// # Errors
     ///
     /// When nobody answers, or somebody else does.
-    pub(super) async fn bindings(&self) -> anyhow::Result<BindingList> {
+    pub(super) async fn bindings(&self) -> anyhow::Result<Answer> {
         match self {
             Self::Broker(broker) => broker.bindings().await,
             Self::Cluster(server, namespace) => inquiry::bindings(&server.client, namespace.as_deref())
                 .await
+                .map(|list| Answer { list, problems: 0 })
                 .with_context(|| format!("the API server at {}:{}", server.host, server.port)),
         }
     }
+}
+
+/// What is answered.
+pub(super) struct Answer {
+    /// The Bindings.
+    pub(super) list: BindingList,
+    /// How many problems the files of the broker have; 0 with a cluster.
+    pub(super) problems: usize,
 }
 
 /// A running broker.
@@ -89,7 +99,7 @@ impl Broker {
     /// # Errors
     ///
     /// When nobody answers, or somebody else does.
-    pub(super) async fn bindings(&self) -> anyhow::Result<BindingList> {
+    pub(super) async fn bindings(&self) -> anyhow::Result<Answer> {
         let admin = &self.admin;
         let answer = self.client.get(format!("http://{admin}/bindings")).send().await.map_err(|_| {
             anyhow!(
@@ -102,8 +112,10 @@ impl Broker {
             bail!("the broker at {admin} is not ready: {}", escaped(String::from_utf8_lossy(&said).trim_end()));
         }
         let answer = answer.error_for_status().with_context(|| format!("what answers at {admin} is not a broker"))?;
+        let problems = answer.headers().get(PROBLEMS).and_then(|count| count.to_str().ok()?.parse().ok());
         let text = body(answer).await.with_context(|| format!("the answer of {admin} cannot be read"))?;
-        serde_json::from_slice(&text).with_context(|| format!("what answers at {admin} is not a broker"))
+        let list = serde_json::from_slice(&text).with_context(|| format!("what answers at {admin} is not a broker"))?;
+        Ok(Answer { list, problems: problems.unwrap_or_default() })
     }
 }
 
