@@ -24,10 +24,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::cli::{self, Failure, Outcome};
-use crate::components::{Components, Origin, Refused};
+use crate::components::{self, Components, Refused};
 use crate::shown::{Shown, escaped};
-use crate::source::files::Named;
-use crate::source::{FileProblem, Reading};
+use crate::source::files::{Named, Written};
+use crate::source::{FileProblem, Origin, Reading};
+use crate::store::ObjectId;
 
 /// Checks manifests by the broker's own rules: every problem at once, with file and line.
 #[derive(Debug, clap::Args)]
@@ -76,7 +77,7 @@ pub fn run(args: &Args) -> Outcome {
     reading.problems.extend(components.refused().iter().map(not_loaded));
     let report = Report::of(&named, &reading, &rules);
     if report.objects == 0 && report.problems.is_empty() {
-        let what = "there is no object to check: name files *.yaml, *.yml or *.json, or folders that hold some";
+        let what = "what is named holds no object to check; of a folder, the files *.yaml, *.yml and *.json are read";
         return Err(Failure::input(anyhow!(what)));
     }
     match args.output {
@@ -103,8 +104,8 @@ fn components(dir: Option<&Path>) -> Result<Components, Failure> {
 
 fn not_loaded(refused: &Refused) -> FileProblem {
     let file = match &refused.origin {
-        Origin::File(file) => file.clone(),
-        Origin::BuiltIn => PathBuf::from(&refused.name),
+        components::Origin::File(file) => file.clone(),
+        components::Origin::BuiltIn => PathBuf::from(&refused.name),
     };
     let what = format!("is no probe component that can be used: {}", refused.reason);
     FileProblem { file, line: None, object: None, path: String::new(), what }
@@ -158,9 +159,7 @@ struct Row {
 impl Report {
     fn of(named: &Named, reading: &Reading, rules: &Rules) -> Self {
         let mut problems: BTreeSet<FileProblem> = reading.problems.iter().cloned().collect();
-        for ((kind, key), spec) in named.specs() {
-            problems.extend(of_spec(*kind, spec, rules).iter().map(|problem| at(reading, *kind, key, problem)));
-        }
+        problems.extend(named.documents().flat_map(|document| of_document(&document, rules)));
         problems.extend(refused(reading, rules));
         let snapshot = &reading.snapshot;
         let objects = snapshot.bindings.len() + snapshot.backends.len() + snapshot.connections.len();
@@ -204,7 +203,24 @@ impl Row {
     }
 }
 
-/// The problems of a spec beside its shape, as far as the shape lets it be read: so that a misspelt field hides no other.
+/// The problems of a document beside its shape: of the fields of its spec that have the right one, so that one that is
+/// misspelt hides no other.
+fn of_document(document: &Written<'_>, rules: &Rules) -> Vec<FileProblem> {
+    let mut spec = document.spec.clone();
+    let misshapen: BTreeSet<&str> = document.misshapen.iter().filter_map(|path| field_of(path)).collect();
+    if let Some(fields) = spec.as_object_mut() {
+        fields.retain(|name, _| !misshapen.contains(name.as_str()));
+    }
+    let mut problems = of_spec(document.id.0, &spec, rules);
+    problems.retain(|problem| field_of(&problem.path).is_none_or(|field| !misshapen.contains(field)));
+    problems.iter().map(|problem| told(document.id, Some(&document.origin), problem)).collect()
+}
+
+/// The field of the spec that a path leads to or into.
+fn field_of(path: &str) -> Option<&str> {
+    path.strip_prefix("spec.")?.split(['.', '[']).next()
+}
+
 fn of_spec(kind: Kind, spec: &Value, rules: &Rules) -> Vec<Problem> {
     fn read<S: DeserializeOwned>(spec: &Value, check: impl Fn(&S) -> Vec<Problem>) -> Vec<Problem> {
         serde_json::from_value(spec.clone()).map(|spec| check(&spec)).unwrap_or_default()
@@ -236,11 +252,14 @@ fn refused(reading: &Reading, rules: &Rules) -> Vec<FileProblem> {
 
 fn at(reading: &Reading, kind: Kind, key: &ObjectKey, problem: &Problem) -> FileProblem {
     let object = (kind, key.clone());
-    let origin = reading.origins.get(&object);
+    told(&object, reading.origins.get(&object), problem)
+}
+
+fn told(object: &ObjectId, origin: Option<&Origin>, problem: &Problem) -> FileProblem {
     FileProblem {
         file: origin.map(|origin| origin.file.clone()).unwrap_or_default(),
         line: origin.and_then(|origin| origin.line_of(&problem.path)),
-        object: Some(object),
+        object: Some(object.clone()),
         path: problem.path.clone(),
         what: problem.what.clone(),
     }

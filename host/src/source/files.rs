@@ -22,7 +22,7 @@ use crate::clock;
 use crate::file::Unread;
 use crate::source::document::{self, Content, Document, Fault};
 use crate::source::merge::{Held, merge};
-use crate::source::{self, FileProblem, Reading};
+use crate::source::{self, FileProblem, Origin, Reading};
 use crate::store::{ObjectId, Store};
 
 /// A folder that is read again and again.
@@ -177,6 +177,18 @@ fn place(file: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// A document that names an object, as it is written.
+pub(crate) struct Written<'a> {
+    /// The object.
+    pub(crate) id: &'a ObjectId,
+    /// Its spec.
+    pub(crate) spec: &'a Value,
+    /// Where it stands.
+    pub(crate) origin: Origin,
+    /// The paths of what has not the shape of such a spec.
+    pub(crate) misshapen: Vec<&'a str>,
+}
+
 impl Named {
     /// Takes the files of a folder, as the broker would.
     pub(crate) fn add_folder(&mut self, dir: &Path) -> io::Result<()> {
@@ -208,10 +220,20 @@ impl Named {
         self.files.push(Held { name, file, content: Arc::new(content), kept: Vec::new() });
     }
 
-    /// The spec of each document as it is written, whatever is wrong with it.
-    pub(crate) fn specs(&self) -> impl Iterator<Item = (&ObjectId, &Value)> {
-        let documents = self.files.iter().flat_map(|held| &held.content.documents);
-        documents.map(|document| (&document.id, &document.written))
+    /// Each document that names an object, whatever is wrong with it.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = Written<'_>> {
+        let of = |held: &Held, document: &Document| {
+            let line = Some(document.line);
+            Origin { file: held.file.clone(), line, lines: document.lines.clone() }
+        };
+        self.files.iter().flat_map(move |held| {
+            held.content.documents.iter().map(move |document| Written {
+                id: &document.id,
+                spec: &document.written,
+                origin: of(held, document),
+                misshapen: document.shape.iter().map(|fault| fault.problem.path.as_str()).collect(),
+            })
+        })
     }
 
     /// The reading that these files make.
