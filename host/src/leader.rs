@@ -94,22 +94,22 @@ impl Leadership {
         self.claim().map(|claim| claim.left(Instant::now()))
     }
 
-    /// Ends when this replica leads.
-    async fn begins(&mut self) {
-        while self.left().is_none() {
-            self.changes().await;
+    /// Ends when this replica leads, with the number of the term.
+    async fn begins(&mut self) -> u64 {
+        loop {
+            match self.claim() {
+                Some(Claim { term, .. }) => return term,
+                None => self.changes().await,
+            }
         }
     }
 
-    /// Ends when it does not lead any more.
-    async fn ends(&mut self) {
-        while let Some(left) = self.left() {
-            match Instant::now().checked_add(left) {
-                Some(until) => tokio::select! {
-                    () = self.changes() => {}
-                    () = sleep_until(until) => {}
-                },
-                None => self.changes().await,
+    /// Ends when it does not lead in this term any more.
+    async fn ends(&mut self, term: u64) {
+        while let Some(Claim { until, .. }) = self.claim().filter(|claim| claim.term == term) {
+            tokio::select! {
+                () = self.changes() => {}
+                () = sleep_until(until) => {}
             }
         }
     }
@@ -188,16 +188,16 @@ impl Terms {
         let mut shutdown = pin!(shutdown);
         loop {
             self.pulse.rest();
-            tokio::select! {
+            let term = tokio::select! {
                 biased;
                 () = &mut shutdown => return,
-                () = self.leadership.begins() => {}
-            }
+                term = self.leadership.begins() => term,
+            };
             let prober = (self.prober)().run(self.accepted.clone(), self.results.clone(), std::future::pending());
             let over = tokio::select! {
                 biased;
                 () = &mut shutdown => true,
-                () = self.leadership.ends() => false,
+                () = self.leadership.ends(term) => false,
                 // Nobody accepts any more.
                 () = prober => true,
             };

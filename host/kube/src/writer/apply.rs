@@ -125,8 +125,9 @@ async fn exchange(client: &Client, order: &Order, status: &Value, until: Instant
     let mut request = Request::new(path)
         .patch_subresource("status", &order.key.name, &params, &Patch::Apply(applied))
         .map_err(kube::Error::BuildRequest)?;
-    let half = until.saturating_duration_since(Instant::now()) / 2;
-    request.extensions_mut().insert(SentOnceAsked { by: Instant::now() + half });
+    let now = Instant::now();
+    let half = until.saturating_duration_since(now) / 2;
+    request.extensions_mut().insert(SentOnceAsked { by: now + half });
     let address = format!("{}&timeout={}ms", request.uri(), half.as_millis().max(1));
     match address.parse() {
         Ok(address) => *request.uri_mut() = address,
