@@ -120,3 +120,34 @@ fn probes_run_where_address_space_is_limited() {
         assert!(String::from_utf8_lossy(&output.stdout).contains("slack"), "{limit}: {output:?}");
     }
 }
+
+#[test]
+fn a_binding_is_named_as_one_word_or_beside_a_namespace() {
+    let cases: [(&[&str], &str); 4] = [
+        (&["status", "team-a/chat", "-n", "team-a"], "--namespace: the Binding has one already"),
+        (&["status", "a/b/c"], "\"a/b/c\" is no Binding: write NAMESPACE/NAME, or NAME"),
+        (&["status", "chat", "-n", "Team_A"], "--namespace: "),
+        (&["why", "a/b/c", "--kubeconfig", "/nowhere"], "\"a/b/c\" is no Binding"),
+    ];
+    for (arguments, words) in cases {
+        let (code, _, error) = said(arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(words), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn nothing_to_check_is_a_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "none").unwrap();
+    let (code, _, error) = said(&["check", &folder.path().display().to_string()]);
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("holds no object to check"), "{error}");
+}
+
+#[test]
+fn a_probe_that_may_not_reach_this_machine_is_told_the_flag() {
+    let (code, text, _) = said(&["probe", "run", "agent-card", "--url", &format!("http://{}", nobody())]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("advice     with --allow-loopback the probe may reach this machine"), "{text}");
+}

@@ -37,10 +37,10 @@ pub struct Args {
 /// When the cluster cannot be asked, or has no such Binding.
 pub fn run(args: &Args) -> Outcome {
     cli::block_on(async {
+        let (namespace, name) = cli::binding(&args.binding, args.namespace.as_deref())?;
         let server = client::server(&args.cluster.access())
             .await
             .map_err(|error| Failure::input(anyhow!("{error}; {ELSEWHERE}")))?;
-        let (namespace, name) = cli::binding(&args.binding, args.namespace.as_deref())?;
         let key = ObjectKey::new(namespace.unwrap_or(&server.namespace), name);
         let found = inquiry::inquire(&server.client, &key, clock::now()).await.map_err(Failure::input)?;
         let Some(found) = found else { return Err(Failure::input(anyhow!("there is no Binding {key}"))) };
