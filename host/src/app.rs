@@ -93,8 +93,8 @@ impl Parts {
     /// `api_server` is where the API server is, which no probe may reach.
     async fn new(settings: Settings, api_server: Vec<SocketAddr>) -> anyhow::Result<Self> {
         let sandbox = Sandbox::new(settings.probe.clone())?;
-        if !sandbox.has_pool() {
-            tracing::warn!("no address space for a pool of instances (`ulimit -v`?): each run of a probe costs more");
+        if let Some(cause) = sandbox.no_pool() {
+            tracing::warn!(cause, "there is no pool of instances: each run of a probe costs more");
         }
         let mut egress = settings.egress.clone();
         egress.api_server = api_server;

@@ -153,11 +153,13 @@ fn binding<'a>(written: &'a str, namespace: Option<&'a str>) -> Result<(Option<&
     if in_name.is_some() && namespace.is_some() {
         return Err(Failure::input(anyhow!("--namespace: the Binding has one already: write NAMESPACE/NAME, or NAME")));
     }
-    let namespace = in_name.or(namespace);
-    if NAME.fault(name).is_some() || namespace.is_some_and(|namespace| LABEL.fault(namespace).is_some()) {
+    if let Some(what) = namespace.and_then(|namespace| LABEL.fault(namespace)) {
+        return Err(Failure::input(anyhow!("--namespace: {what}")));
+    }
+    if NAME.fault(name).is_some() || in_name.is_some_and(|namespace| LABEL.fault(namespace).is_some()) {
         return Err(Failure::input(anyhow!("{written:?} is no Binding: write NAMESPACE/NAME, or NAME")));
     }
-    Ok((namespace, name))
+    Ok((in_name.or(namespace), name))
 }
 
 /// Writes to standard output. A reader that has gone (`| head`) is not a failure: what was found still decides the exit

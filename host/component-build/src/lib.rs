@@ -5,7 +5,7 @@
 //! that every profile has anew, linker arguments meant for the host, wrappers of the outer build, and paths of this
 //! machine in the result, which would make its digest differ on the next one.
 //!
-//! What is absent: a download, a tool other than cargo and rustc, and any decision about what is in a guest.
+//! What is absent: a download, a tool other than cargo and rustc, and any decision about what is in a guest but the size of its stack.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -16,8 +16,9 @@ use std::{env, fs, io};
 /// What guests are compiled for.
 pub const TARGET: &str = "wasm32-wasip2";
 
-/// Bytes of the stack that a guest has in its memory, below everything else. The linker's own choice is 1 MiB, all of which
-/// the host would have to reset after a run; a reader of JSON that follows 128 levels of nesting needs less than half of this.
+/// Bytes of the stack that a guest has in its memory, below everything else. With the linker's own
+/// choice, 1 MiB, what a run touches would lie beyond what the host keeps for the next one; a reader of JSON that follows 128
+/// levels of nesting needs less than half of this.
 const STACK: usize = 128 << 10;
 
 /// The environment variable that names another target directory than `target` in the workspace of the guests.

@@ -82,7 +82,8 @@ pub enum LoadError {
         /// What it exports, in words.
         found: String,
     },
-    /// The engine refuses it: it is not valid, uses a feature that is off, or does not fit the interface.
+    /// The engine refuses it: it is not valid, uses a feature that is off, has a table larger than
+    /// [`Limits::table_elements`](crate::Limits::table_elements), or does not fit the interface.
     #[error("the engine refuses it: {0}")]
     Refused(String),
     /// It could not be started, or could not describe itself within the limits of a run.

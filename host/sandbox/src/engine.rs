@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use wasmtime::{Config, Engine, EngineWeak, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Config, Enabled, Engine, EngineWeak, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::limiter::{INSTANCES, MEMORIES, TABLES};
 use crate::limits::Limits;
@@ -20,9 +20,11 @@ const HOST_STACK: usize = 1 << 20;
 /// The one engine of a process.
 ///
 /// Its instances lie in a pool, because to map and to unmap a memory and a stack takes the kernel longer than a run itself.
-/// A pool reserves terabytes of address space; where a limit forbids that (`ulimit -v`, a small architecture), each instance
-/// is made anew.
-pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
+/// A pool reserves terabytes of address space, and maps some gigabytes that nothing touches; where a limit forbids that
+/// (`ulimit -v`, strict overcommit), each instance is made anew.
+///
+/// With the engine comes why it has no pool, if it has none.
+pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<(Engine, Option<String>)> {
     let mut config = Config::new();
     config
         .wasm_component_model(true)
@@ -36,14 +38,22 @@ pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
         .wasm_backtrace_max_frames(None);
     let anew = config.clone();
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
-    Engine::new(&config).or_else(|_| Engine::new(&anew))
+    match Engine::new(&config) {
+        Ok(engine) => Ok((engine, None)),
+        Err(error) => Ok((Engine::new(&anew)?, Some(format!("{error:#}")))),
+    }
 }
 
 /// Bytes at the start of a memory that are overwritten after a run, and stay; what is beyond them goes back to the kernel.
 /// A run of a built-in probe touches no more for a usual answer, so that the next one has no page to wait for.
 const KEPT_MEMORY: usize = 256 << 10;
-/// The same of the stack, from its upper end.
+/// The same of a table: all of any that a probe in Rust has.
+const KEPT_TABLE: usize = 4 << 10;
+/// The same of the stack, from its upper end, where it begins.
 const KEPT_STACK: usize = 32 << 10;
+/// Bytes of address space of a memory: all that 32 bits can name, so that the engine need not check bounds. What a run may
+/// have of it is the limiter's to say.
+const MEMORY: usize = 1 << 32;
 /// Bytes of the engine's own notes of an instance, for as many functions and types as Python needs. Nothing is reserved.
 const NOTES: usize = 8 << 20;
 
@@ -60,14 +70,15 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
         .total_memories(limits.runs * MEMORIES)
         .max_memories_per_component(MEMORIES)
         .max_memories_per_module(MEMORIES)
-        .max_memory_size(limits.memory)
+        .max_memory_size(MEMORY)
         .total_tables(limits.runs * TABLES)
         .max_tables_per_component(TABLES)
         .max_tables_per_module(TABLES)
         .table_elements(limits.table_elements)
         .total_stacks(limits.runs)
+        .pagemap_scan(Enabled::No)
         .linear_memory_keep_resident(KEPT_MEMORY)
-        .table_keep_resident(KEPT_STACK)
+        .table_keep_resident(KEPT_TABLE)
         .async_stack_keep_resident(KEPT_STACK);
     pool
 }

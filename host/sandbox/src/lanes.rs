@@ -2,7 +2,7 @@
 //!
 //! Every run starts on the fast lane. One that has used more CPU time than nearly every probe needs is moved to the slow
 //! lane, which is a single thread: there those that spin take turns with each other and with honest ones that need as much,
-//! and no thread from those that need less. Nor a core: the machine's scheduler puts the slow lane last.
+//! and no thread from those that need less. Nor much of a core: to the machine's scheduler the slow lane is nice.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -36,7 +36,7 @@ pub(crate) struct Lanes {
 impl Lanes {
     /// Starts the threads.
     pub(crate) fn start() -> std::io::Result<Self> {
-        Ok(Self { fast: Lane::start("probe", FAST, 0)?, slow: Lane::start("probe-slow", SLOW, NICE)? })
+        Ok(Self { fast: Lane::start("probe", FAST, None)?, slow: Lane::start("probe-slow", SLOW, Some(NICE))? })
     }
 
     /// Runs a future whose polls `meter` watches.
@@ -81,11 +81,11 @@ struct Lane {
 }
 
 impl Lane {
-    fn start(name: &str, threads: usize, more: i32) -> std::io::Result<Self> {
+    fn start(name: &str, threads: usize, more: Option<i32>) -> std::io::Result<Self> {
         // Linux keeps a nice value for each thread. Where a sandbox around the broker forbids to change it, the lane works
         // all the same.
         let on_start = move || {
-            let _ = nice(more);
+            let _ = more.map(nice);
         };
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(threads).thread_name(name).on_thread_start(on_start).enable_time();

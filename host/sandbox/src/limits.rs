@@ -1,4 +1,4 @@
-//! Every limit of a run, with its unit and reason.
+//! Every limit of runs and components, with its unit and reason.
 
 use std::time::Duration;
 

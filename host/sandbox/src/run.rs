@@ -37,6 +37,7 @@ pub struct Sandbox {
 
 struct Inner {
     engine: Engine,
+    no_pool: Option<String>,
     linker: Linker<Guest>,
     ticker: Ticker,
     limits: Arc<Limits>,
@@ -92,14 +93,16 @@ impl Sandbox {
     ///
     /// When the machine cannot run the engine, or no thread can be started.
     pub fn new(limits: Limits) -> anyhow::Result<Self> {
-        let engine = engine(&limits).map_err(anyhow::Error::from).context("cannot start the WebAssembly engine")?;
+        let (engine, no_pool) =
+            engine(&limits).map_err(anyhow::Error::from).context("cannot start the WebAssembly engine")?;
         let ticker = Ticker::start(&engine).context("cannot start the thread that cuts probes")?;
         let mut linker = Linker::new(&engine);
         endpoint::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
         journal::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
         let lanes = Lanes::start().context("cannot start the threads on which probes run")?;
         let turns = Semaphore::new(limits.runs as usize);
-        Ok(Self { inner: Arc::new(Inner { engine, linker, ticker, limits: Arc::new(limits), lanes, turns }) })
+        let limits = Arc::new(limits);
+        Ok(Self { inner: Arc::new(Inner { engine, no_pool, linker, ticker, limits, lanes, turns }) })
     }
 
     /// Compiles a component, checks its imports, and asks a chat probe to describe itself. Blocks for as long as the
@@ -144,14 +147,14 @@ impl Sandbox {
         &self.inner.linker
     }
 
-    /// Whether instances come from a pool. Where the address space is too small for one, each is made anew, which takes
-    /// three times as long.
+    /// Why instances do not come from a pool; none: they do. Where the machine has no room for one, each is made anew, which
+    /// takes three times as long.
     #[must_use]
-    pub fn has_pool(&self) -> bool {
-        self.inner.engine.pooling_allocator_metrics().is_some()
+    pub fn no_pool(&self) -> Option<&str> {
+        self.inner.no_pool.as_deref()
     }
 
-    /// The bounds of each run and component.
+    /// The bounds of runs and components.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.inner.limits

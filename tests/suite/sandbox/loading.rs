@@ -108,7 +108,15 @@ fn push_size(bytes: &mut Vec<u8>, mut size: usize) {
     bytes.push(size as u8);
 }
 
+/// With the pool as without it: the limiter denies it, and not the engine.
+#[test]
+fn a_component_that_begins_with_too_much_memory_is_told_so() {
+    let small = Sandbox::new(Limits { memory: 64 << 10, ..Limits::default() }).unwrap();
+    let error = small.load(guests::LOUD).err().unwrap();
+    assert!(matches!(error, LoadError::Faulty { fault: Fault::Memory, .. }), "{error}");
+}
+
 #[test]
 fn instances_come_from_a_pool() {
-    assert!(SANDBOX.has_pool());
+    assert_eq!(SANDBOX.no_pool(), None);
 }

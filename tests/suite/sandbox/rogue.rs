@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use futures::future::BoxFuture;
 use kourier_core::outcome::{Blame, Fault};
 use kourier_core::reason::ChannelReason;
-use kourier_sandbox::{Failure, HttpRequest, HttpResponse, Limits, Run, Transport};
-use suite::guests::ROGUE_SOURCE;
+use kourier_sandbox::{Component, Failure, HttpRequest, HttpResponse, Limits, Run, Sandbox, Transport};
+use suite::guests::{self, ROGUE_SOURCE};
 use suite::peer::{Act, Peer, answer};
 
 use super::{ROGUE, SANDBOX, behave, endpoint, target};
@@ -191,6 +191,56 @@ async fn what_the_broker_lacks_is_not_the_guests_fault() {
     is_fault(&run, Fault::Host);
     assert_eq!(Fault::Host.blame(), Blame::Host);
     assert!(run.causes.iter().any(|cause| cause.contains("too many open files")), "{run:?}");
+}
+
+/// A sandbox with room for one run, its rogue guest, and a run that waits for an answer.
+async fn occupied() -> (Sandbox, Component, tokio::task::JoinHandle<Run<ChannelReason>>) {
+    let sandbox = Sandbox::new(Limits { runs: 1, ..Limits::default() }).unwrap();
+    let rogue = sandbox.load(guests::ROGUE).unwrap();
+    let (one, peer, component) = (sandbox.clone(), endpoint(NOWHERE, None, Arc::new(Silence)), rogue.clone());
+    let run = tokio::spawn(async move { one.check_chat_here(&component, target("ask-forever", []), peer).await });
+    tokio::task::yield_now().await;
+    (sandbox, rogue, run)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_waits_for_its_turn_and_its_time_does_not_run_yet() {
+    let (sandbox, rogue, first) = occupied().await;
+    let started = tokio::time::Instant::now();
+    let peer = endpoint(NOWHERE, None, Arc::new(Silence));
+    let second = sandbox.check_chat_here(&rogue, target("fetch", []), peer).await;
+    says(&second, ChannelReason::PlatformTimeout);
+    assert_eq!((second.wall, started.elapsed()), (Duration::from_secs(8), Duration::from_secs(18)));
+    is_fault(&first.await.unwrap(), Fault::Deadline);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_given_up_gives_its_turn_back() {
+    let (sandbox, rogue, first) = occupied().await;
+    first.abort();
+    assert!(first.await.unwrap_err().is_cancelled());
+    let peer = endpoint(NOWHERE, None, Arc::new(Silence));
+    says(&sandbox.check_chat_here(&rogue, target("keep-a-global", []), peer).await, ChannelReason::Ok);
+}
+
+/// The nice values of this process's threads of this name, from `/proc/self/task/ID/stat`: the 17th field after the name.
+fn niceness(name: &str) -> Vec<i32> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let stats = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok());
+    let nice = |stat: String| {
+        let (head, rest) = stat.rsplit_once(") ")?;
+        head.ends_with(&format!("({name}")).then(|| rest.split(' ').nth(16)?.parse().ok())?
+    };
+    stats.filter_map(nice).collect()
+}
+
+#[tokio::test]
+async fn runs_that_spin_are_nice_to_everything_else() {
+    behave("spin", NOWHERE).await;
+    let (usual, slow) = (niceness("probe"), niceness("probe-slow"));
+    assert!(!usual.is_empty() && !slow.is_empty(), "{usual:?} {slow:?}");
+    let own = usual[0];
+    assert!(usual.iter().all(|nice| *nice == own) && slow.iter().all(|nice| *nice == (own + 10).min(19)), "{slow:?}");
 }
 
 #[tokio::test]
