@@ -119,7 +119,8 @@ fn stands_twice(places: &[Place<'_>]) -> Vec<String> {
     }
     let name = |(held, document): &Place<'_>| match document.line {
         0 => escaped(&held.name),
-        line => format!("{}:{line}", escaped(&held.name)),
+        // `FILE:LINE` would look like a host and its port, which no status shows.
+        line => format!("line {line} of {}", escaped(&held.name)),
     };
     let other = places.len() - 1;
     let others = |this: usize| -> String {
@@ -130,7 +131,7 @@ fn stands_twice(places: &[Place<'_>]) -> Vec<String> {
         }
         words.join(" and ")
     };
-    (0..places.len()).map(|this| format!("stands also at {}: keep one", others(this))).collect()
+    (0..places.len()).map(|this| format!("stands also in {}: keep one", others(this))).collect()
 }
 
 fn object<S: DeserializeOwned>(meta: &Meta, document: &Document, twice: Option<&str>) -> Object<S> {

@@ -42,12 +42,12 @@ fn what_is_there_twice_is_told_in_both_places() {
     check(
         &[("a.yaml", GOOD), ("b.yaml", GOOD)],
         "\
-a.yaml:2: AgentBackend team-a/agents: stands also at b.yaml:2: keep one
-a.yaml:8: ChatConnection team-a/slack: stands also at b.yaml:8: keep one
-a.yaml:15: Binding team-a/chat: stands also at b.yaml:15: keep one
-b.yaml:2: AgentBackend team-a/agents: stands also at a.yaml:2: keep one
-b.yaml:8: ChatConnection team-a/slack: stands also at a.yaml:8: keep one
-b.yaml:15: Binding team-a/chat: stands also at a.yaml:15: keep one
+a.yaml:2: AgentBackend team-a/agents: stands also in line 2 of b.yaml: keep one
+a.yaml:8: ChatConnection team-a/slack: stands also in line 8 of b.yaml: keep one
+a.yaml:15: Binding team-a/chat: stands also in line 15 of b.yaml: keep one
+b.yaml:2: AgentBackend team-a/agents: stands also in line 2 of a.yaml: keep one
+b.yaml:8: ChatConnection team-a/slack: stands also in line 8 of a.yaml: keep one
+b.yaml:15: Binding team-a/chat: stands also in line 15 of a.yaml: keep one
 3 objects, 6 problems
 ",
     );

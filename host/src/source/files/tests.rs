@@ -2,6 +2,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use kourier_core::id::{Kind, ObjectKey};
+use kourier_core::message::Message;
 use kourier_core::object::BindingSpec;
 use kourier_core::snapshot::Object;
 
@@ -189,11 +190,16 @@ fn an_object_that_stands_twice_is_refused_in_both_places() {
     assert_eq!(
         world.problems(),
         [
-            "a.yaml:1: Binding a/a: stands also at b.yaml:2 and b.yaml:9: keep one",
-            "b.yaml:2: Binding a/a: stands also at a.yaml:1 and b.yaml:9: keep one",
-            "b.yaml:9: Binding a/a: stands also at a.yaml:1 and b.yaml:2: keep one",
+            "a.yaml:1: Binding a/a: stands also in line 2 of b.yaml and line 9 of b.yaml: keep one",
+            "b.yaml:2: Binding a/a: stands also in line 1 of a.yaml and line 9 of b.yaml: keep one",
+            "b.yaml:9: Binding a/a: stands also in line 1 of a.yaml and line 2 of b.yaml: keep one",
         ]
     );
+    // A status says it as it is.
+    for problem in world.problems() {
+        let (_, what) = problem.split_once("Binding a/a: ").unwrap();
+        assert_eq!(Message::new(what).as_str(), what);
+    }
     // Other places of the same two are no new generation.
     world.write("b.yaml", format!("\n\n\n\n{}", binding("a", "C1")));
     assert_eq!(world.bindings(), ["a 2 1: refused"]);
