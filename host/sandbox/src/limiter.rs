@@ -2,6 +2,7 @@
 
 use wasmtime::{Error, ResourceLimiter, Result};
 
+use crate::fault::is_of_machine;
 use crate::limits::Limits;
 
 /// Components made from JavaScript and Python consist of up to 38 core instances.
@@ -80,11 +81,28 @@ impl ResourceLimiter for Limiter {
 }
 
 impl Limiter {
-    /// A growth that failed though we did not deny it: the machine's doing, unless the guest passed a maximum of its
-    /// own, which the engine reports in the same way.
+    /// A growth failed that we did not deny. The engine also says so of a guest that passed a maximum of its own.
     fn note_failure(&mut self, error: &Error) {
-        if !self.denied && error.downcast_ref::<std::io::Error>().is_some() {
-            self.exhausted = Some(error.to_string());
+        if is_of_machine(error) {
+            self.exhausted = Some(format!("{error:#}"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn only_a_growth_that_the_machine_had_no_memory_for_is_the_machines_doing() {
+        let mut limiter = Limiter::new(&Limits::default());
+        assert!(limiter.memory_growing(0, 64 << 20, None).is_ok_and(|grows| !grows) && limiter.denied);
+        limiter.memory_grow_failed(Error::msg("memory growth exceeds memory type's limits")).unwrap();
+        limiter.table_grow_failed(Error::msg("table maximum size exceeded")).unwrap();
+        assert_eq!(limiter.exhausted, None);
+        limiter.memory_grow_failed(Error::from(Errno::NOMEM)).unwrap();
+        assert!(limiter.exhausted.is_some_and(|cause| cause.contains("memory")));
     }
 }
