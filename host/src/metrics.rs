@@ -208,8 +208,8 @@ impl Metrics {
 
     /// A probe could not say anything. `component` is a loaded component's name, or empty where none is loaded.
     pub fn fault(&self, component: &str, fault: Fault) {
-        let blame = fault.blame().to_string();
-        let labels = FaultLabels { component: component.to_owned(), kind: fault.as_str(), blame };
+        let (kind, blame) = (fault.as_str(), fault.blame().as_str());
+        let labels = FaultLabels { component: component.to_owned(), kind, blame };
         self.faults.get_or_create(&labels).inc();
     }
 

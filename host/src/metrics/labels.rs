@@ -25,7 +25,7 @@ pub(super) struct ConditionLabels {
 pub(super) struct FaultLabels {
     pub(super) component: String,
     pub(super) kind: &'static str,
-    pub(super) blame: String,
+    pub(super) blame: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]

@@ -53,15 +53,15 @@ impl Report {
         let changed = before.is_none_or(|before| before.verdict() != heard.verdict());
         let advised = !told.advice.is_empty() && before.is_none_or(|before| before.advice != heard.advice);
         let (binding, probe) = (&job.key, job.check.as_str());
-        let fault = told.fault.map(Fault::as_str);
+        let (fault, blame) = (told.fault.map(Fault::as_str), told.fault.map(|fault| fault.blame().as_str()));
         let (generation, requests, wall_ms) = (job.generation().0, told.requests, told.wall.map(millis));
         // A field that is none is left out of the line.
         if changed && status == Status::True {
             tracing::info!(%binding, probe, %status, reason, generation, requests, wall_ms, "verdict changed");
         } else if changed {
-            tracing::warn!(%binding, probe, %status, reason, generation, fault, cause, requests, wall_ms, "verdict changed");
+            tracing::warn!(%binding, probe, %status, reason, generation, fault, blame, cause, requests, wall_ms, "verdict changed");
         } else {
-            tracing::debug!(%binding, probe, %status, reason, generation, fault, cause, requests, wall_ms, "probe ended");
+            tracing::debug!(%binding, probe, %status, reason, generation, fault, blame, cause, requests, wall_ms, "probe ended");
         }
         if advised {
             tracing::info!(%binding, probe, advice = told.advice.join("; "), "the probe has advice");

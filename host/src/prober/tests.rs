@@ -188,12 +188,17 @@ async fn another_cause_why_there_is_no_credential_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_platform_without_a_component_fails_its_own_probe_alone() {
+    let log = log::Log::default();
+    let _capturing = log.capture();
     let world = World::start();
     world.serve("a/one");
     world.edit("a/one", |judged| judged.served.as_mut().unwrap().chat.platform = "unheard-of".to_owned());
     world.until(20).await;
     assert_eq!(world.says("a/one"), "1 OK, 1 ProbeFailed");
-    assert!(world.metrics.encode().contains("kind=\"not-loaded\""), "{}", world.metrics.encode());
+    let counted = r#"agentkourier_component_faults_total{component="",kind="not-loaded",blame="host"} 1"#;
+    assert!(world.metrics.encode().contains(counted), "{}", world.metrics.encode());
+    let told = r#"fault="not-loaded" blame="host" cause="no component is loaded for it""#;
+    assert_eq!(log.lines(told).len(), 1, "{:?}", log.lines("verdict changed"));
 }
 
 #[tokio::test(start_paused = true)]
