@@ -35,6 +35,16 @@ pub struct Limits {
     pub component: usize,
 }
 
+impl Limits {
+    /// Bytes that a guest may hand over in one call: a request, or a line of its journal, which a careless probe makes of
+    /// a whole answer with three bytes for each that is no text. Of one piece of its memory a guest can make texts
+    /// without number, each of which the host would copy.
+    pub(crate) fn handed_over(&self) -> usize {
+        const REST: usize = 64 << 10;
+        self.body.saturating_mul(3).saturating_add(self.request_body).saturating_add(REST)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

@@ -250,6 +250,7 @@ impl Inner {
         };
         let mut store = Store::new(&self.engine, guest);
         store.limiter(|guest| &mut guest.limiter);
+        store.set_hostcall_fuel(self.limits.handed_over());
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|store| {
             if store.data().meter.spent() > store.data().limits.cpu {

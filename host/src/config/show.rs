@@ -57,6 +57,7 @@ const FIXED: &str = "
 |---|---|---|
 | A file of manifests, settings or cases | 1 MiB | What a ConfigMap can hold. FIFOs and devices are not read. |
 | The standard input of `check` | 16 MiB | A rendered chart, or thousands of objects of a cluster. |
+| What a component hands over in one call | `probe.requestBody`, three times `probe.body`, and 64 KiB | One piece of its memory can stand for texts without number. |
 | Nesting of a manifest | 32 levels | Manifests need fewer than ten. |
 | Values that a manifest's aliases repeat | 10000 | Enough for shared labels, too few for a bomb. |
 | Documents of a file | 10000 | A file of 1 MiB that means something has fewer. |
