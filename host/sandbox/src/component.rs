@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bindings::agent::AgentProbePre;
 use crate::bindings::chat::ChatProbePre;
 use crate::guest::Guest;
+use crate::journal::one_line;
 use crate::run::Sandbox;
 use crate::world::{Describe, TryAgent};
 use inspect::{Interfaces, World};
@@ -69,7 +70,7 @@ pub enum LoadError {
     #[error("a core module, not a component: build it for wasm32-wasip2, or wrap it with `wasm-tools component new`")]
     CoreModule,
     /// It imports what no probe gets. It was not compiled.
-    #[error("it imports what a probe does not get: {}; {hint}", imports.join(", "))]
+    #[error("it imports what a probe does not get: {}; {hint}", inspect::shown(imports))]
     ForeignImports {
         /// The foreign imports, sorted.
         imports: Vec<String>,
@@ -169,7 +170,8 @@ fn link(sandbox: &Sandbox, bytes: &[u8]) -> Result<wasmtime::component::Instance
 
 #[expect(clippy::needless_pass_by_value, reason = "made to be given to map_err")]
 fn refused(error: wasmtime::Error) -> LoadError {
-    LoadError::Refused(format!("{error:#}"))
+    // The engine quotes names of the file.
+    LoadError::Refused(one_line(&format!("{error:#}"), inspect::WORDS))
 }
 
 fn faultless<A>(ended: crate::run::Ended<A>) -> Result<A, LoadError> {

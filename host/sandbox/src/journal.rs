@@ -71,29 +71,38 @@ impl Journal {
         left
     }
 
-    /// One line of at most the limit. Reads only as much of the text as it needs.
     fn line(&self, text: &str) -> String {
-        let (mut line, mut rest, mut fits) = (String::new(), text, 0);
-        while line.len() <= self.line_limit
-            && let Some(next) = rest.chars().next()
-        {
-            if line.len() + '…'.len_utf8() <= self.line_limit {
-                fits = line.len();
-            }
-            if let Some(length) = self.mask.length_at(rest) {
-                line.push_str(MASK);
-                rest = &rest[length..];
-            } else {
-                push_escaped(&mut line, next);
-                rest = &rest[next.len_utf8()..];
-            }
-        }
-        if line.len() > self.line_limit {
-            line.truncate(fits);
-            line.push('…');
-        }
-        line
+        masked_line(text, self.line_limit, &self.mask)
     }
+}
+
+/// Somebody else's text as one line of at most so many bytes, which a terminal and a log can stand.
+pub(crate) fn one_line(text: &str, limit: usize) -> String {
+    masked_line(text, limit, &Mask::default())
+}
+
+/// Reads only as much of the text as it needs.
+fn masked_line(text: &str, limit: usize, mask: &Mask) -> String {
+    let (mut line, mut rest, mut fits) = (String::new(), text, 0);
+    while line.len() <= limit
+        && let Some(next) = rest.chars().next()
+    {
+        if line.len() + '…'.len_utf8() <= limit {
+            fits = line.len();
+        }
+        if let Some(length) = mask.length_at(rest) {
+            line.push_str(MASK);
+            rest = &rest[length..];
+        } else {
+            push_escaped(&mut line, next);
+            rest = &rest[next.len_utf8()..];
+        }
+    }
+    if line.len() > limit {
+        line.truncate(fits);
+        line.push('…');
+    }
+    line
 }
 
 /// Writes a character so that it can neither break the line, nor move the cursor, nor turn the direction of the text.

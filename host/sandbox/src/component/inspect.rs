@@ -3,11 +3,18 @@
 use wasmparser::{Parser, Payload};
 
 use super::LoadError;
+use crate::journal::one_line;
 
 /// All that a probe may import.
 const IMPORTS: [&str; 2] = ["agentkourier:probe/endpoint@0.1.0", "agentkourier:probe/journal@0.1.0"];
 /// What it exports: one of these.
 pub(super) const EXPORTS: [&str; 2] = ["agentkourier:probe/agent@0.1.0", "agentkourier:probe/chat@0.1.0"];
+
+/// Bytes of what a file makes the engine say.
+pub(super) const WORDS: usize = 512;
+/// Names of a file that are shown, and bytes of each.
+const NAMES: usize = 16;
+const NAME: usize = 64;
 
 const WASI_HINT: &str = "no WASI is linked: build Rust probes with the SDK (no_std), JavaScript with `jco componentize --disable all`, \
                          Python with `componentize-py --stub-wasi`";
@@ -39,7 +46,7 @@ pub(super) fn interfaces(bytes: &[u8]) -> Result<Interfaces, LoadError> {
     if !Parser::is_component(bytes) {
         return Err(LoadError::NotAComponent("it does not begin like one".to_owned()));
     }
-    let (mut imports, exports) = names(bytes).map_err(|error| LoadError::NotAComponent(error.to_string()))?;
+    let (mut imports, exports) = names(bytes).map_err(|error| no_component(&error))?;
     imports.sort_unstable();
     imports.dedup();
     let foreign: Vec<String> = imports.iter().filter(|name| !IMPORTS.contains(&name.as_str())).cloned().collect();
@@ -48,6 +55,11 @@ pub(super) fn interfaces(bytes: &[u8]) -> Result<Interfaces, LoadError> {
         return Err(LoadError::ForeignImports { imports: foreign, hint });
     }
     Ok(Interfaces { imports, world: world(&exports)? })
+}
+
+/// The refusal of what cannot be read.
+fn no_component(error: &wasmparser::BinaryReaderError) -> LoadError {
+    LoadError::NotAComponent(one_line(&error.to_string(), WORDS))
 }
 
 /// Imports and exports of the outermost component. Does not look into what is nested, and does not recurse.
@@ -90,11 +102,17 @@ fn world(exports: &[String]) -> Result<World, LoadError> {
         [false, true] => Ok(World::Chat),
         [true, true] => Err(LoadError::Exports { found: "both".to_owned() }),
         [false, false] if exports.is_empty() => Err(LoadError::Exports { found: "nothing".to_owned() }),
-        [false, false] => {
-            let shown: Vec<_> = exports.iter().take(8).map(|name| name.escape_debug().to_string()).collect();
-            Err(LoadError::Exports { found: shown.join(", ") })
-        }
+        [false, false] => Err(LoadError::Exports { found: shown(exports) }),
     }
+}
+
+/// The first names of a file's own, in a text that a terminal and a log can stand.
+pub(super) fn shown(names: &[String]) -> String {
+    let mut shown: Vec<_> = names.iter().take(NAMES).map(|name| one_line(name, NAME)).collect();
+    if names.len() > NAMES {
+        shown.push(format!("and {} more", names.len() - NAMES));
+    }
+    shown.join(", ")
 }
 
 #[cfg(test)]
