@@ -2,6 +2,7 @@
 
 mod describe;
 mod inspect;
+mod outline;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -82,6 +83,14 @@ pub enum LoadError {
     Exports {
         /// What it exports, in words.
         found: String,
+    },
+    /// It consists of more than the engine can take. It was not compiled.
+    #[error("it consists of more than {limit} {what}")]
+    TooMuch {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many there may be.
+        limit: u64,
     },
     /// The engine refuses it: it is not valid, uses a feature that is off, has a table larger than
     /// [`Limits::table_elements`](crate::Limits::table_elements), or does not fit the interface.

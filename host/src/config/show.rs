@@ -57,6 +57,8 @@ const FIXED: &str = "
 |---|---|---|
 | A file of manifests, settings or cases | 1 MiB | What a ConfigMap can hold. FIFOs and devices are not read. |
 | The standard input of `check` | 16 MiB | A rendered chart, or thousands of objects of a cluster. |
+| Modules and components in a component file | 1000 | What is made from JavaScript or Python has some dozens. |
+| Instances that a component is made of | 1000 | A run may have 100 of modules; a small file could ask for billions. |
 | What a component hands over in one call | `probe.requestBody`, three times `probe.body`, and 64 KiB | One piece of its memory can stand for texts without number. |
 | Nesting of a manifest | 32 levels | Manifests need fewer than ten. |
 | Values that a manifest's aliases repeat | 10000 | Enough for shared labels, too few for a bomb. |

@@ -2,7 +2,7 @@
 
 use wasmparser::{Parser, Payload};
 
-use super::LoadError;
+use super::{LoadError, outline};
 use crate::journal::one_line;
 
 /// All that a probe may import.
@@ -46,6 +46,7 @@ pub(super) fn interfaces(bytes: &[u8]) -> Result<Interfaces, LoadError> {
     if !Parser::is_component(bytes) {
         return Err(LoadError::NotAComponent("it does not begin like one".to_owned()));
     }
+    outline::check(bytes)?;
     let (mut imports, exports) = names(bytes).map_err(|error| no_component(&error))?;
     imports.sort_unstable();
     imports.dedup();
@@ -58,7 +59,7 @@ pub(super) fn interfaces(bytes: &[u8]) -> Result<Interfaces, LoadError> {
 }
 
 /// The refusal of what cannot be read.
-fn no_component(error: &wasmparser::BinaryReaderError) -> LoadError {
+pub(super) fn no_component(error: &wasmparser::BinaryReaderError) -> LoadError {
     LoadError::NotAComponent(one_line(&error.to_string(), WORDS))
 }
 
