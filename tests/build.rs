@@ -1,20 +1,41 @@
 //! Builds the guests that misbehave.
 
+use std::fs;
 use std::path::Path;
 
 /// What [`kourier_component_build::build`] takes instead of compiling, when the variable is set.
 const READY: &str = "KOURIER_TEST_GUESTS_DIR";
 
-const GUESTS: [&str; 6] = ["liar", "loud", "rogue", "spins-in-describe", "two-worlds", "wasi-hello"];
-
 fn main() -> anyhow::Result<()> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let out = std::env::var_os("OUT_DIR").ok_or_else(|| anyhow::anyhow!("cargo gives OUT_DIR"))?;
-    kourier_component_build::build(&here.join("guests"), &GUESTS, Some(READY), Path::new(&out))?;
+    let guests = folders(&here.join("guests"))?;
+    let names: Vec<&str> = guests.iter().map(String::as_str).collect();
+    kourier_component_build::build(&here.join("guests"), &names, Some(READY), Path::new(&out))?;
+    fs::write(Path::new(&out).join("guests.rs"), table(&names))?;
     if std::env::var_os("CARGO_FEATURE_BENCH").is_some() {
         agent_card(&here.join("../probes/agent-card/src"), Path::new(&out))?;
     }
     Ok(())
+}
+
+/// The folders with a crate, each of which is a guest: one that the workspace does not know fails the build.
+fn folders(workspace: &Path) -> anyhow::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(workspace)? {
+        let folder = entry?.path();
+        if folder.join("Cargo.toml").is_file() {
+            names.extend(folder.file_name().and_then(|name| name.to_str()).map(str::to_owned));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The components as a table of Rust: name and bytes.
+fn table(names: &[&str]) -> String {
+    let row = |name: &&str| format!("({name:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}.wasm\"))),");
+    format!("[{}]", names.iter().map(row).collect::<String>())
 }
 
 /// The modules of the agent probe, for the measurements: without their tests, and on the plain types of `bench/sdk.rs`.
@@ -28,13 +49,13 @@ fn agent_card(source: &Path, out: &Path) -> anyhow::Result<()> {
         let part = name.split_once('/').map(|(_, part)| part);
         let to = out.join(part.unwrap_or(name)).with_extension("rs");
         println!("cargo::rerun-if-changed={}", from.display());
-        let text = std::fs::read_to_string(&from)?;
+        let text = fs::read_to_string(&from)?;
         let text = text.split("\n#[cfg(test)]").next().unwrap_or_default();
-        std::fs::write(&to, text.replace("kourier_probe_sdk::", "crate::sdk::"))?;
+        fs::write(&to, text.replace("kourier_probe_sdk::", "crate::sdk::"))?;
         if part.is_some() {
             continue;
         }
         root += &format!("#[path = {to:?}]\n#[allow(dead_code, reason = \"the probe uses the rest\")]\nmod {name};\n");
     }
-    Ok(std::fs::write(out.join("agent_card.rs"), root)?)
+    Ok(fs::write(out.join("agent_card.rs"), root)?)
 }

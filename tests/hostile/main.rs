@@ -1,4 +1,4 @@
-//! What means harm, each as a test of its own: peers that misbehave, addresses that are spelt to deceive.
+//! What means harm, each as a test of its own: peers and guests that misbehave, addresses that are spelt to deceive.
 //!
 //! A family is a module with `cases()`. Cases run one after the other, because the peak of the process's memory is
 //! measured; those that wait for a deadline run at the same time, before the first of them is reported. All stand on
@@ -8,6 +8,7 @@
 
 mod case;
 mod egress;
+mod guests;
 mod load;
 mod memory;
 mod peers;
@@ -26,6 +27,6 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // One at a time: what else runs would be in the figure.
     arguments.test_threads = Some(1);
-    let cases = [peers::cases(), egress::cases(), load::cases()].into_iter().flatten();
+    let cases = [peers::cases(), egress::cases(), guests::cases(), load::cases()].into_iter().flatten();
     libtest_mimic::run(&arguments, case::trials(&arguments, cases)).exit_code()
 }

@@ -323,9 +323,10 @@ static ELSEWHERE: LazyLock<Peer> = LazyLock::new(|| {
 });
 
 /// An honest peer: what every other is measured against.
-pub(crate) async fn honest(which: Probe) -> Checked {
+pub(crate) async fn honest(which: Probe) -> Result<Judged, String> {
     let document = honest_document("");
     let peer = Peer::start(move |_| vec![answer("200 OK", "", document.as_bytes())]).await.expect("a port");
     let judged = probe(which, &peer.url(), Trust::System, near()).await;
-    check(&judged, GOOD.reason(which).expect("both"), None, Bounds { wait: DEADLINE, lost: Duration::ZERO })
+    check(&judged, GOOD.reason(which).expect("both"), None, Bounds { wait: DEADLINE, lost: Duration::ZERO })?;
+    Ok(judged)
 }

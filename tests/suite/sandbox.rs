@@ -1,10 +1,10 @@
-//! The sandbox on the real engine, with guests and peers that misbehave.
+//! The sandbox on the real engine. Guests and peers that misbehave are in `hostile`.
 
 mod answers;
 mod connections;
 mod credentials;
+mod ends;
 mod loading;
-mod rogue;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};

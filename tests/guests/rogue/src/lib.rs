@@ -1,7 +1,7 @@
 //! A chat probe whose channel names its misbehaviour.
 //!
-//! Each name stands in [`BEHAVIOURS`]; the suite runs every one of them. What a behaviour finds out about the sandbox it
-//! says by its verdict, which is written beside it.
+//! Each name stands in [`BEHAVIOURS`]; `tests/hostile/guests` has a row for every one of them. What a behaviour finds out
+//! about the sandbox it says by its verdict, which is written beside it.
 
 #![no_std]
 
@@ -19,16 +19,21 @@ use kourier_probe_sdk::journal;
 /// A misbehaviour.
 type Behaviour = fn(&Target) -> Verdict;
 
-/// All of them. `tests/suite/sandbox.rs` reads the names from this table.
-const BEHAVIOURS: [(&str, Behaviour); 20] = [
+/// All of them. The tests read the names from this table.
+const BEHAVIOURS: [(&str, Behaviour); 25] = [
+    ("ask-a-million-times", network::ask_a_million_times),
     ("ask-forever", network::ask_forever),
     ("ask-too-much", network::ask_too_much),
+    ("ask-wrongly-a-million-times", network::ask_wrongly_a_million_times),
     ("fetch", network::fetch),
     ("forbidden-bodies", network::forbidden_bodies),
     ("forbidden-headers", network::forbidden_headers),
     ("forbidden-paths", network::forbidden_paths),
+    ("hand-over-megabytes", network::hand_over_megabytes),
+    ("lie-about-a-length", network::lie_about_a_length),
     ("lie-about-a-text", network::lie_about_a_text),
     ("repeat-what-the-peer-says", network::repeat_what_the_peer_says),
+    ("spin-when-told-so", network::spin_when_told_so),
     ("fill-memory", resources::fill_memory),
     ("live-with-a-full-memory", resources::live_with_a_full_memory),
     ("panic", resources::panic),

@@ -8,6 +8,7 @@ use kourier_probe_sdk::chat::{Target, Verdict};
 use kourier_probe_sdk::endpoint::{self, Failure, Header, Method, Request};
 use kourier_probe_sdk::journal;
 
+use crate::resources::spin;
 use crate::setting;
 
 /// What the answer to one GET of the setting `path` is: Ok for a 200, `NotInChannel` for another status, and a verdict of
@@ -27,11 +28,37 @@ pub(crate) fn fetch(target: &Target) -> Verdict {
     }
 }
 
-/// Asks on, whatever it is told.
+/// Asks on, whatever it is told. Not reached to its end.
 pub(crate) fn ask_forever(_target: &Target) -> Verdict {
-    loop {
-        // What is tested is that this ends though nobody looks at the answer.
-        let _ = endpoint::send(&Request::get("/"));
+    // What is tested is that this ends though nobody looks at the answer. Each is another question: one that was asked in
+    // the same pass has the same failure at once.
+    for number in 0_u64.. {
+        let _ = endpoint::send(&Request::get(format!("/{number}")));
+    }
+    Verdict::Ok
+}
+
+/// A million requests, the answers to which it does not look at. Not reached to its end.
+pub(crate) fn ask_a_million_times(_target: &Target) -> Verdict {
+    for number in 0..1_000_000 {
+        let _ = endpoint::send(&Request::get(format!("/{number}")));
+    }
+    Verdict::Ok
+}
+
+/// A million requests that the host has to refuse. Not reached to its end.
+pub(crate) fn ask_wrongly_a_million_times(_target: &Target) -> Verdict {
+    for number in 0..1_000_000 {
+        let _ = endpoint::send(&Request::get(format!("/../{number}")));
+    }
+    Verdict::Ok
+}
+
+/// Ok as long as the peer answers 200. When it says anything else, the guest never ends.
+pub(crate) fn spin_when_told_so(target: &Target) -> Verdict {
+    match fetch(target) {
+        Verdict::Ok => Verdict::Ok,
+        _ => spin(target),
     }
 }
 
@@ -54,6 +81,38 @@ pub(crate) fn lie_about_a_text(_target: &Target) -> Verdict {
     let path = unsafe { String::from_utf8_unchecked(vec![b'/', 0xff, 0xfe]) };
     // Not reached.
     endpoint::send(&Request::get(path)).map_or(Verdict::PlatformUnavailable, |_| Verdict::Ok)
+}
+
+/// Sends a path that ends far outside its memory.
+pub(crate) fn lie_about_a_length(_target: &Target) -> Verdict {
+    // SAFETY: there is none, which is what the host has to stand. It is not freed, and not read here.
+    let path = unsafe { text_at(&mut vec![b'/'; 16], 1 << 30) };
+    endpoint::send(&Request::get(path)).map_or(Verdict::PlatformUnavailable, |_| Verdict::Ok)
+}
+
+/// Thirty headers that are all the same four megabytes: little for the guest, and more than a hundred for a host that
+/// copies them before it looks.
+pub(crate) fn hand_over_megabytes(_target: &Target) -> Verdict {
+    let mut megabytes = vec![b'x'; 4 << 20];
+    let headers = (0..30).map(|_| {
+        // SAFETY: it is read only, and not freed: the request is forgotten below.
+        let value = unsafe { text_at(&mut megabytes, 4 << 20) };
+        Header { name: "x-probe".into(), value }
+    });
+    let request = Request { headers: headers.collect(), ..Request::get("/") };
+    let answer = endpoint::send(&request);
+    core::mem::forget(request);
+    answer.map_or(Verdict::PlatformUnavailable, |_| Verdict::Ok)
+}
+
+/// A text of this length at this place.
+///
+/// # Safety
+///
+/// It must be neither freed nor changed, nor read where there is nothing.
+unsafe fn text_at(place: &mut [u8], length: usize) -> String {
+    // SAFETY: see above.
+    unsafe { String::from_raw_parts(place.as_mut_ptr(), length, length) }
 }
 
 /// Journals what it was told, as a careless probe does.

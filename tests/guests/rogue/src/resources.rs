@@ -76,6 +76,11 @@ pub(crate) fn trap(_target: &Target) -> Verdict {
 
 /// Looks for `head` followed by `tail` in the whole memory. Ok when it is not there, `AccessRestricted` when it is.
 pub(crate) fn search_memory(target: &Target) -> Verdict {
+    if is_in_memory(target) { Verdict::AccessRestricted } else { Verdict::Ok }
+}
+
+/// Whether `head` followed by `tail` is anywhere in the memory. They themselves never stand side by side.
+pub(crate) fn is_in_memory(target: &Target) -> bool {
     let head = setting(target, "head").unwrap_or_default().as_bytes();
     let tail = setting(target, "tail").unwrap_or_default().as_bytes();
     let size = core::arch::wasm32::memory_size(0) * 65536;
@@ -87,8 +92,8 @@ pub(crate) fn search_memory(target: &Target) -> Verdict {
                 && core::slice::from_raw_parts(place.add(head.len()), tail.len()) == tail
         };
         if found {
-            return Verdict::AccessRestricted;
+            return true;
         }
     }
-    Verdict::Ok
+    false
 }
