@@ -8,6 +8,7 @@ mod beside;
 mod bytes;
 mod descriptions;
 mod files;
+mod telling;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,6 +32,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.extend(behaviours::rows().into_iter().map(beside::case));
     cases.extend(descriptions::cases());
     cases.extend(files::cases());
+    cases.extend(telling::cases());
     cases
 }
 

@@ -159,7 +159,13 @@ fn resources() -> Vec<Row> {
 }
 
 fn rest() -> Vec<Row> {
-    vec![Row { more: is_cut_escaped_and_counted, ..fine("flood-the-journal") }, fine("keep-a-global")]
+    const WORD: &[(&str, &str)] = &[("head", "7d41-told-"), ("tail", "9ab2-heard")];
+    vec![
+        Row { settings: WORD, requests: 2, ..fine("hear") },
+        Row { settings: WORD, requests: 4, ..fine("tell") },
+        Row { more: is_cut_escaped_and_counted, ..fine("flood-the-journal") },
+        fine("keep-a-global"),
+    ]
 }
 
 fn same(run: &Run<ChannelReason>, is_so: bool) -> Checked {

@@ -9,6 +9,7 @@ extern crate alloc;
 
 mod network;
 mod resources;
+mod telling;
 
 use alloc::vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +21,7 @@ use kourier_probe_sdk::journal;
 type Behaviour = fn(&Target) -> Verdict;
 
 /// All of them. The tests read the names from this table.
-const BEHAVIOURS: [(&str, Behaviour); 25] = [
+const BEHAVIOURS: [(&str, Behaviour); 27] = [
     ("ask-a-million-times", network::ask_a_million_times),
     ("ask-forever", network::ask_forever),
     ("ask-too-much", network::ask_too_much),
@@ -44,6 +45,8 @@ const BEHAVIOURS: [(&str, Behaviour); 25] = [
     ("spin", resources::spin),
     ("spin-in-host-calls", resources::spin_in_host_calls),
     ("trap", resources::trap),
+    ("hear", telling::hear),
+    ("tell", telling::tell),
     ("flood-the-journal", flood_the_journal),
     ("keep-a-global", keep_a_global),
 ];
