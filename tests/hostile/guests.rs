@@ -6,6 +6,7 @@
 mod behaviours;
 mod beside;
 mod bytes;
+mod crowd;
 mod descriptions;
 mod files;
 mod telling;
@@ -33,6 +34,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.extend(descriptions::cases());
     cases.extend(files::cases());
     cases.extend(telling::cases());
+    cases.extend(crowd::cases());
     cases
 }
 
