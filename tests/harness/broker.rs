@@ -156,10 +156,25 @@ impl Setup {
     /// When it does not start.
     #[must_use]
     pub fn start(&self) -> Broker {
+        self.start_by(Command::new(program()))
+    }
+
+    /// The same with no more than so many KiB of address space, which is too little for a pool of instances.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::start`].
+    #[must_use]
+    pub fn start_within(&self, address_space: u64) -> Broker {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -S -v {address_space} && exec \"$0\" \"$@\"")]).arg(program());
+        self.start_by(shell)
+    }
+
+    fn start_by(&self, mut command: Command) -> Broker {
         let log = self.path("log");
         let settings = self.path("settings.yaml");
         let file = File::create(&log).expect("the log can be made");
-        let mut command = Command::new(program());
         command.arg("run").arg("--config").arg(settings).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
         let child = command.spawn().expect("the program can be started");
         let mut broker = Broker { child, log, admin: SocketAddr::from(([127, 0, 0, 1], 0)) };
@@ -189,10 +204,16 @@ impl Broker {
         self.admin.to_string()
     }
 
+    /// The process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// A figure of its memory in KiB, by its name in the process's `status`; none where the kernel does not tell.
     #[must_use]
     pub fn memory(&self, name: &str) -> Option<u64> {
-        process::memory(&self.child.id().to_string(), name)
+        process::memory(&self.id().to_string(), name)
     }
 
     /// The lines of the log so far.

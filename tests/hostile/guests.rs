@@ -8,6 +8,7 @@ mod beside;
 mod bytes;
 mod crowd;
 mod descriptions;
+mod faults;
 mod files;
 mod telling;
 
@@ -35,6 +36,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.extend(files::cases());
     cases.extend(telling::cases());
     cases.extend(crowd::cases());
+    cases.extend(faults::cases());
     cases
 }
 
