@@ -212,10 +212,13 @@ impl Members for Document<'_> {
                 self.answer.channel = found.then_some(channel);
             }
             Known::Channels => {
+                // What an earlier member of the name held is gone, also when this one breaks off.
+                (self.answer.has_list, self.answer.listed) = (false, None);
                 let list = List { wanted: self.wanted, found: &mut self.answer.listed };
                 self.answer.has_list = map.next_value_seed(list)?;
             }
             Known::Metadata => {
+                self.answer.cursor = Cursor::End;
                 map.next_value_seed(Object(&mut self.answer.cursor))?;
             }
             _ => skip(map)?,

@@ -70,6 +70,33 @@ fn a_cursor_is_the_end_the_next_page_or_unusable() {
 }
 
 #[test]
+fn of_two_members_with_one_name_the_last_counts_and_nothing_of_the_first() {
+    let page = r#""channels":[{"id":"C1","is_archived":false}]"#;
+    let listed = Answer { has_list: true, listed: Some(conversation("C1", Some(false))), ..whole() };
+    let unlisted = Answer { has_list: true, ..whole() };
+    check(&format!(r#"{{"ok":true,"channels":[],{page}}}"#), &listed);
+    check(&format!(r#"{{"ok":true,{page},"channels":[]}}"#), &unlisted);
+    check(&format!(r#"{{"ok":true,{page},"channels":[{{"id":"C2"}}]}}"#), &unlisted);
+    check(&format!(r#"{{"ok":true,{page},"ch\u0061nnels":[]}}"#), &unlisted);
+    check(&format!(r#"{{"ok":true,{page},"channels":null}}"#), &whole());
+    // One that breaks off is the last one all the same.
+    check(&format!(r#"{{"ok":true,{page},"channels":[{{"id""#), &Answer { whole: false, ..whole() });
+    // A name in another case is another name.
+    check(&format!(r#"{{"ok":true,{page},"Channels":[]}}"#), &listed);
+
+    let next = r#""response_metadata":{"next_cursor":"x"}"#;
+    check(&format!(r#"{{"ok":true,{next},"response_metadata":{{}}}}"#), &whole());
+    check(&format!(r#"{{"ok":true,{next},"response_metadata":null}}"#), &whole());
+    check(&format!(r#"{{"ok":true,{next},"response_metadata":{{"next_cursor":""}}}}"#), &whole());
+    let member = r#""channel":{"id":"C1","is_archived":false,"is_member":true}"#;
+    check(
+        &format!(r#"{{"ok":true,{member},"channel":{{"id":"C1"}}}}"#),
+        &Answer { channel: Some(conversation("C1", None)), ..whole() },
+    );
+    check(&format!(r#"{{"ok":true,{member},"channel":null}}"#), &whole());
+}
+
+#[test]
 fn what_was_read_before_a_cut_stays_read() {
     let cut = Answer { whole: false, ..whole() };
     check(r#"{"ok":true,"channels":[{"id":"C1""#, &cut);
