@@ -76,9 +76,10 @@ fn check_segments(path: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Whether a segment is `.` or `..`. Some servers cut a segment's parameters off before they look at the dots.
+/// Whether a segment is `.` or `..`. Some servers cut a segment's parameters off before they look at the dots, and some
+/// decode before they cut off the query and the fragment.
 fn is_dots(segment: &[u8]) -> bool {
-    let name = segment.split(|byte| *byte == b';').next().unwrap_or_default();
+    let name = segment.split(|byte| b";?#".contains(byte)).next().unwrap_or_default();
     name == b"." || name == b".."
 }
 
