@@ -25,6 +25,7 @@ pub mod pause;
 pub mod plan;
 pub mod platform;
 pub mod reason;
+pub mod request;
 pub mod rule;
 pub mod schedule;
 pub mod snapshot;

@@ -2,13 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use kourier_core::request::is_token;
 use kourier_core::rule::is_host_header;
 use url::Url;
 use zeroize::Zeroizing;
 
 use crate::bindings::endpoint as wit;
 use crate::endpoint::{Credential, Endpoint};
-use crate::request::is_token;
 use crate::transport::{HttpRequest, HttpResponse, Method};
 
 /// The default User-Agent.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use kourier_core::platform::{CredentialPlace, Platform, Setting};
+use kourier_core::request::is_token;
 use kourier_core::rule::is_host_header;
 use kourier_core::url::BaseUrl;
 use regex::{Regex, RegexBuilder};
 
 use super::LoadError;
 use crate::bindings::chat_export::{Credential, Descriptor, Setting as Said};
-use crate::request::is_token;
 
 /// Settings of a platform.
 const SETTINGS: usize = 16;
