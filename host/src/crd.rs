@@ -3,16 +3,12 @@
 //! Their schemas are structural: no references, no nullable fields. What one object alone can be judged by is in them:
 //! lengths, patterns, and CEL where two fields depend on each other.
 
-use std::sync::LazyLock;
-
 use kourier_core::id::Kind;
-use kourier_core::object::{AgentBackendSpec, BindingSpec, ChatConnectionSpec, GROUP, VERSION};
+use kourier_core::object::{GROUP, VERSION};
 use kourier_core::rule::SETTING_VALUE;
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value, json};
-
 use kourier_kube::api::NOTHING_OBSERVED;
+use kourier_manifest::schema::spec_schema;
+use serde_json::{Value, json};
 
 /// Settings of a ChatConnection: a component declares a handful.
 const MAX_SETTINGS: usize = 64;
@@ -53,19 +49,6 @@ pub fn yaml(kind: Kind) -> String {
 #[must_use]
 pub fn file_name(kind: Kind) -> String {
     format!("{GROUP}_{}.yaml", kind.plural())
-}
-
-/// The structural schema of `spec`.
-#[must_use]
-pub fn spec_schema(kind: Kind) -> &'static Value {
-    static BINDING: LazyLock<Value> = LazyLock::new(generate::<BindingSpec>);
-    static BACKEND: LazyLock<Value> = LazyLock::new(generate::<AgentBackendSpec>);
-    static CONNECTION: LazyLock<Value> = LazyLock::new(generate::<ChatConnectionSpec>);
-    match kind {
-        Kind::Binding => &BINDING,
-        Kind::AgentBackend => &BACKEND,
-        Kind::ChatConnection => &CONNECTION,
-    }
 }
 
 struct Names {
@@ -230,75 +213,6 @@ fn condition_schema() -> Value {
             },
         },
     })
-}
-
-// === From a JSON schema to a structural one ===
-
-fn generate<S: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<S>().to_value();
-    make_structural(&mut schema);
-    schema
-}
-
-/// Rewrites what JSON Schema can say and a structural schema cannot, from the leaves up.
-fn make_structural(schema: &mut Value) {
-    let Value::Object(fields) = schema else { return };
-    for key in ["properties", "$defs"] {
-        if let Some(Value::Object(properties)) = fields.get_mut(key) {
-            properties.values_mut().for_each(make_structural);
-        }
-    }
-    for key in ["items", "additionalProperties"] {
-        if let Some(inner) = fields.get_mut(key) {
-            make_structural(inner);
-        }
-    }
-    for key in ["$schema", "title", "default"] {
-        fields.remove(key);
-    }
-    drop_null(fields);
-    join_constants(fields);
-    if let Some(Value::String(description)) = fields.get_mut("description") {
-        *description = description.replace('\n', " ").replace('`', "");
-    }
-}
-
-/// A field that may be left out is not also one that may be null.
-fn drop_null(fields: &mut Map<String, Value>) {
-    if let Some(Value::Array(types)) = fields.get_mut("type") {
-        types.retain(|kind| kind != "null");
-        if let [only] = types.as_slice() {
-            let only = only.clone();
-            fields.insert("type".to_owned(), only);
-        }
-    }
-    let Some(Value::Array(mut choices)) = fields.remove("anyOf") else { return };
-    choices.retain(|choice| choice["type"] != "null");
-    if let [Value::Object(only)] = choices.as_mut_slice() {
-        make_structural_choice(fields, std::mem::take(only));
-    }
-}
-
-fn make_structural_choice(fields: &mut Map<String, Value>, only: Map<String, Value>) {
-    let mut inner = Value::Object(only);
-    make_structural(&mut inner);
-    if let Value::Object(inner) = inner {
-        for (key, value) in inner {
-            fields.entry(key).or_insert(value);
-        }
-    }
-}
-
-/// An enumeration of words, each with its documentation, is an `enum` with one description.
-fn join_constants(fields: &mut Map<String, Value>) {
-    let Some(Value::Array(choices)) = fields.remove("oneOf") else { return };
-    let words: Vec<Value> = choices.iter().filter_map(|choice| choice.get("const").cloned()).collect();
-    fields.insert("type".to_owned(), json!("string"));
-    fields.insert("enum".to_owned(), words.into());
 }
 
 #[cfg(test)]

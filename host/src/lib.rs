@@ -28,4 +28,3 @@ mod file;
 #[cfg(test)]
 mod pages;
 mod shown;
-mod yaml;

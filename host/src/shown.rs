@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use kourier_core::message::is_spacing;
+use kourier_core::line::escaped;
 
 /// A path in a log line, a problem or an error. A manifest's file may have any name: one with a line break would
 /// otherwise write log lines of its own.
@@ -13,19 +13,6 @@ impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&escaped(&self.0.to_string_lossy()))
     }
-}
-
-/// A text whose control characters, line separators and invisible characters are escaped as Rust writes them.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            ' ' => line.push(c),
-            _ if is_spacing(c) => line.extend(c.escape_default()),
-            _ => line.push(c),
-        }
-    }
-    line
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! Where the objects come from: anything that yields whole snapshots, of which the latest one counts.
 
 pub mod crds;
-mod document;
 pub mod files;
 mod merge;
-mod shape;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,10 +10,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kourier_core::id::{Kind, ObjectKey};
+use kourier_core::line::escaped;
 use kourier_core::snapshot::Snapshot;
 use serde_json::Value;
 
-use crate::shown::{Shown, escaped};
+use crate::shown::Shown;
 
 /// One look at a source.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kourier_core::accept::{Good, LastGood};
-use kourier_core::id::{Generation, Kind, ObjectKey, Uid};
+use kourier_core::id::{Generation, Kind, ObjectId, ObjectKey, Uid};
 use kourier_core::snapshot::Meta;
 use kourier_core::time::Timestamp;
 use serde::Serialize;
@@ -65,9 +65,6 @@ pub enum StoreError {
         known: i64,
     },
 }
-
-/// One of the three kinds, and where the object is.
-pub(crate) type ObjectId = (Kind, ObjectKey);
 
 /// A document as it stands in a folder.
 #[derive(Clone, Debug, PartialEq)]

@@ -46,6 +46,9 @@ impl fmt::Display for Kind {
     }
 }
 
+/// One of the three kinds, and where the object is.
+pub type ObjectId = (Kind, ObjectKey);
+
 /// Where an object is: unique among the living objects of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ObjectKey {

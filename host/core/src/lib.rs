@@ -18,6 +18,7 @@ pub mod condition;
 pub mod egress;
 pub mod id;
 pub mod lease;
+pub mod line;
 pub mod message;
 pub mod object;
 pub mod outcome;

@@ -13,7 +13,8 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use kourier_core::accept::{LastGood, Rules, accept};
 use kourier_core::check;
-use kourier_core::id::{Kind, ObjectKey};
+use kourier_core::id::{Kind, ObjectId, ObjectKey};
+use kourier_core::line::escaped;
 use kourier_core::object::DEFAULT_BROKER;
 use kourier_core::reason::AcceptedReason;
 use kourier_core::rule::LABEL;
@@ -25,10 +26,9 @@ use serde_json::Value;
 
 use crate::cli::{self, Failure, Outcome};
 use crate::components::{self, Components, Refused};
-use crate::shown::{Shown, escaped};
+use crate::shown::Shown;
 use crate::source::files::{Named, Written};
 use crate::source::{FileProblem, Origin, Reading};
-use crate::store::ObjectId;
 
 /// Checks manifests by the broker's own rules: every problem at once, with file and line.
 #[derive(Debug, clap::Args)]

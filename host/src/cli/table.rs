@@ -1,6 +1,6 @@
 //! Tables, aligned as kubectl aligns them.
 
-use crate::shown::escaped;
+use kourier_core::line::escaped;
 
 /// Blanks between two columns.
 const PADDING: usize = 3;

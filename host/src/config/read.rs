@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use kourier_manifest::yaml::{self, Node, Tree};
+
 use crate::config::table::SETTINGS;
 use crate::config::{ConfigProblem, ConfigSource, Setting, Settings, StoreKind};
-use crate::yaml::{self, Node, Tree};
 
 /// How many problems are told: as many as a person may want to read at once.
 const MAX_PROBLEMS: usize = 100;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use kourier_core::egress::Network;
 use kourier_core::rule::LABEL;
+use kourier_manifest::yaml::Node;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -16,7 +17,6 @@ use crate::config::value::{
 };
 use crate::config::{ConfigSource, LogFormat, Settings, StoreKind};
 use crate::duration;
-use crate::yaml::Node;
 
 /// One setting.
 pub struct Setting {

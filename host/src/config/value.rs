@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use kourier_manifest::yaml::{Node, Tree};
+
 use crate::duration;
-use crate::yaml::{Node, Tree};
 
 /// A duration between two others, written as `250ms`, `15s`, `5m`, `1h`.
 pub(super) fn duration(node: &Node, least: Duration, most: Duration) -> Result<Duration, String> {

@@ -6,11 +6,11 @@ use kourier_core::accept::Rules;
 use kourier_core::check;
 use kourier_core::id::Kind;
 use kourier_core::snapshot::Problem;
+use kourier_manifest::schema::spec_schema;
 use regex::Regex;
 use serde_json::{Value, json};
 
 use super::rules;
-use crate::crd::spec_schema;
 
 /// A text in the place of one field of a spec that is good.
 const CASES: [(Kind, &str, &str); 15] = [

@@ -6,17 +6,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kourier_core::id::Kind;
+use kourier_core::id::{Kind, ObjectId};
 use kourier_core::snapshot::{Object, Problem};
 use kourier_kube::view::{Stored, View};
+use kourier_manifest::document::Document;
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::clock;
-use crate::source::document::Document;
 use crate::source::{self, Reading};
-use crate::store::ObjectId;
 
 /// Follows the views of a cluster, from the first one on. The receiver holds the newest reading; a view of which only
 /// statuses are others is no new one. It ends with the views.

@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kourier_core::snapshot::Problem;
+use kourier_core::id::ObjectId;
 use kourier_core::time::Timestamp;
+use kourier_manifest::document::{self, Content, Document};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::clock;
 use crate::file::Unread;
-use crate::source::document::{self, Content, Document, Fault};
 use crate::source::merge::{Held, merge};
 use crate::source::{self, FileProblem, Origin, Reading};
-use crate::store::{ObjectId, Store};
+use crate::store::Store;
 
 /// A folder that is read again and again.
 #[derive(Debug)]
@@ -143,13 +143,6 @@ impl Held {
         }
         content.documents.iter().for_each(|document| drop(kept.remove(&document.id)));
         kept.into_values().collect()
-    }
-}
-
-impl Content {
-    fn unreadable(what: String) -> Self {
-        let fault = Fault { line: 0, problem: Problem::new("", what) };
-        Self { nameless: vec![fault], broken: true, ..Self::default() }
     }
 }
 

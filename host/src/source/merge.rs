@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kourier_core::id::Kind;
+use kourier_core::id::{Kind, ObjectId};
+use kourier_core::line::escaped;
 use kourier_core::snapshot::{Meta, Object, Problem};
 use kourier_core::time::Timestamp;
+use kourier_manifest::document::{Content, Document, Fault};
 use serde::de::DeserializeOwned;
 
-use crate::shown::escaped;
-use crate::source::document::{Content, Document, Fault};
 use crate::source::{FileProblem, Origin, Reading};
-use crate::store::{ObjectId, Seen, Store};
+use crate::store::{Seen, Store};
 
 /// A file and what it holds.
 #[derive(Clone, Debug)]

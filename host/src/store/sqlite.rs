@@ -11,11 +11,11 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
-use kourier_core::id::{Kind, ObjectKey};
+use kourier_core::id::{Kind, ObjectId, ObjectKey};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
-use crate::store::{Content, GoodRow, Identity, ObjectId, StoreError};
+use crate::store::{Content, GoodRow, Identity, StoreError};
 
 /// The newest schema that this program knows.
 pub(super) const SCHEMA: i64 = 1;

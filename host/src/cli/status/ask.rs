@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use kourier_core::line::escaped;
 use kourier_kube::api::BindingList;
 use kourier_kube::client::{self, Access, Server};
 use kourier_kube::inquiry;
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::admin::PROBLEMS;
-use crate::shown::escaped;
 
 /// A broker that answers has answered by then.
 const TIMEOUT: Duration = Duration::from_secs(5);

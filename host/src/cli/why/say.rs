@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use kourier_core::line::escaped;
 use kourier_core::reason::ConditionType;
 use kourier_core::time::Timestamp;
 use kourier_kube::api::{Binding, ConditionStatus};
@@ -10,7 +11,6 @@ use kourier_kube::inquiry::{Held, Inquiry, Told};
 use crate::cli::age::{age, age_of};
 use crate::cli::explain;
 use crate::cli::table;
-use crate::shown::escaped;
 
 /// What is said of a Binding.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use kourier_core::id::{Kind, ObjectKey};
 use kourier_core::message::Message;
 use kourier_core::object::BindingSpec;
-use kourier_core::snapshot::Object;
+use kourier_core::snapshot::{Object, Problem};
 
 use super::*;
 

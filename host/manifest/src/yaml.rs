@@ -8,12 +8,11 @@ mod words;
 
 use std::fmt;
 
+use kourier_core::line::escaped;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 use serde_saphyr::options::{DuplicateKeyPolicy, Options};
-
-use crate::shown::escaped;
 
 /// How deep values may nest: manifests need fewer than ten levels, and readers of a tree are recursive.
 const MAX_DEPTH: usize = 32;
@@ -26,16 +25,16 @@ const MAX_REPLAYED: usize = 10_000;
 
 /// A value, and the line where it begins.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Node {
+pub struct Node {
     /// From 1.
-    pub(crate) line: u64,
+    pub line: u64,
     /// The value.
-    pub(crate) tree: Tree,
+    pub tree: Tree,
 }
 
 /// What a value is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Tree {
+pub enum Tree {
     /// `null`, `~` or nothing.
     Null,
     /// `true` or `false`.
@@ -52,37 +51,37 @@ pub(crate) enum Tree {
 
 /// An entry of a mapping.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// The key.
-    pub(crate) key: String,
+    pub key: String,
     /// The key's line, from 1.
-    pub(crate) line: u64,
+    pub line: u64,
     /// The value.
-    pub(crate) node: Node,
+    pub node: Node,
 }
 
 /// Why a document is not YAML that we read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
+pub struct SyntaxError {
     /// The line, from 1.
-    pub(crate) line: u64,
+    pub line: u64,
     /// What is wrong: one line, control characters escaped.
-    pub(crate) what: String,
+    pub what: String,
 }
 
 /// Reads the documents of a text, in order. Empty ones are left out.
-pub(crate) fn documents(text: &str) -> impl Iterator<Item = Result<Node, SyntaxError>> {
+pub fn documents(text: &str) -> impl Iterator<Item = Result<Node, SyntaxError>> {
     pieces(text).filter(|piece| !piece.is_blank()).filter_map(|piece| read(&piece).transpose())
 }
 
 impl Node {
     /// The value of this key, if this is a mapping that has it: the last one of several.
-    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+    pub fn get(&self, key: &str) -> Option<&Self> {
         self.entries().iter().rev().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
 
     /// The entries, if this is a mapping; otherwise none.
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[Entry] {
         match &self.tree {
             Tree::Map(entries) => entries,
             Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::List(_) => &[],
@@ -90,7 +89,7 @@ impl Node {
     }
 
     /// The text, if this is a string.
-    pub(crate) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match &self.tree {
             Tree::Text(text) => Some(text),
             Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::List(_) | Tree::Map(_) => None,
@@ -98,12 +97,12 @@ impl Node {
     }
 
     /// Whether it is null, which an API server reads as a field that was left out.
-    pub(crate) fn is_null(&self) -> bool {
+    pub fn is_null(&self) -> bool {
         self.tree == Tree::Null
     }
 
     /// What it is, with its article, for messages.
-    pub(crate) fn article(&self) -> &'static str {
+    pub fn article(&self) -> &'static str {
         match self.tree {
             Tree::Null => "nothing",
             Tree::Bool(_) => "a boolean",
@@ -115,7 +114,7 @@ impl Node {
     }
 
     /// The value without lines. Fields that are null are left out; of a key that stands twice the last one counts.
-    pub(crate) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         match &self.tree {
             Tree::Null => Value::Null,
             Tree::Bool(value) => Value::Bool(*value),
@@ -127,7 +126,7 @@ impl Node {
     }
 
     /// The tree of a value that has no lines: all are `line`.
-    pub(crate) fn of_json(value: &Value, line: u64) -> Self {
+    pub fn of_json(value: &Value, line: u64) -> Self {
         let tree = match value {
             Value::Null => Tree::Null,
             Value::Bool(value) => Tree::Bool(*value),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Faults;
-use crate::source::shape::join;
+use crate::shape::join;
 use crate::yaml::{Node, Tree};
 
 /// Of how many fields of one document the lines are known: all of a real one.

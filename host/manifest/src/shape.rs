@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::source::document::{Faults, brief};
+use crate::document::{Faults, brief};
 use crate::yaml::{Node, Tree};
 
 /// Judges `node`, which stands at `path` in line `line`, by a structural schema.

@@ -7,17 +7,16 @@ mod walk;
 
 use std::collections::BTreeMap;
 
-use kourier_core::id::{Kind, ObjectKey};
+use kourier_core::id::{Kind, ObjectId, ObjectKey};
 use kourier_core::object::{API_VERSION, GROUP};
 use kourier_core::rule::{LABEL, NAME, TextRule};
 use kourier_core::snapshot::Problem;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::crd::spec_schema;
-use crate::source::document::walk::{Way, duplicates, duplicates_here, lines_of};
-use crate::source::shape::{self, join};
-use crate::store::ObjectId;
+use crate::document::walk::{Way, duplicates, duplicates_here, lines_of};
+use crate::schema::spec_schema;
+use crate::shape::{self, join};
 use crate::yaml::{self, Entry, Node, Tree};
 
 /// How often lists may nest in lists. A list of lists is what `kubectl` takes too; more is nobody's.
@@ -25,42 +24,44 @@ const MAX_LISTS: usize = 4;
 
 /// What a text holds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Content {
+pub struct Content {
     /// The documents that name an object, in order.
-    pub(super) documents: Vec<Document>,
+    pub documents: Vec<Document>,
     /// What is wrong with documents that name none.
-    pub(super) nameless: Vec<Fault>,
+    pub nameless: Vec<Fault>,
     /// Whether a part of it could not be read at all, so that it is not known what it holds.
-    pub(super) broken: bool,
+    pub broken: bool,
 }
 
 /// A document that names an object.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Document {
+pub struct Document {
     /// The object.
-    pub(super) id: ObjectId,
+    pub id: ObjectId,
     /// The line where it begins; 0 when it comes from the store.
-    pub(super) line: u64,
+    pub line: u64,
     /// `spec` as written.
-    pub(super) written: Value,
+    pub written: Value,
     /// The line of each field.
-    pub(super) lines: BTreeMap<String, u64>,
+    pub lines: BTreeMap<String, u64>,
     /// What is wrong with it beside the shape of its spec.
-    pub(super) around: Vec<Fault>,
+    pub around: Vec<Fault>,
     /// What is wrong with the shape of its spec.
-    pub(super) shape: Vec<Fault>,
+    pub shape: Vec<Fault>,
 }
 
 /// A problem and its line; 0 when it has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) line: u64,
-    pub(super) problem: Problem,
+pub struct Fault {
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong, and what would be right.
+    pub problem: Problem,
 }
 
 /// The faults found so far: as many as a person may want to read.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Vec<Fault>);
+pub(crate) struct Faults(Vec<Fault>);
 
 /// How many documents of one text are read: a file of 1 MiB that means something has fewer.
 const MAX_DOCUMENTS: usize = 10_000;
@@ -72,7 +73,7 @@ const MAX_FAULTS: usize = 100;
 const MAX_WORD: usize = 64;
 
 impl Faults {
-    pub(super) fn add(&mut self, line: u64, path: &str, what: String) {
+    pub(crate) fn add(&mut self, line: u64, path: &str, what: String) {
         if self.0.len() < MAX_FAULTS {
             self.0.push(Fault { line, problem: Problem::new(path, what) });
         } else if self.0.len() == MAX_FAULTS {
@@ -81,13 +82,13 @@ impl Faults {
     }
 
     /// Whether no more are taken.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.0.len() > MAX_FAULTS
     }
 }
 
 /// A word that somebody wrote, no longer than a message can bear.
-pub(super) fn brief(word: &str) -> String {
+pub(crate) fn brief(word: &str) -> String {
     match word.char_indices().nth(MAX_WORD) {
         Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()),
         None => word.to_owned(),
@@ -95,7 +96,7 @@ pub(super) fn brief(word: &str) -> String {
 }
 
 /// Reads a text.
-pub(super) fn read(text: &str) -> Content {
+pub fn read(text: &str) -> Content {
     let mut content = Content::default();
     for (index, document) in yaml::documents(text).enumerate() {
         if index == MAX_DOCUMENTS {
@@ -116,6 +117,13 @@ pub(super) fn read(text: &str) -> Content {
 }
 
 impl Content {
+    /// The content of a text that could not be read at all, for this reason.
+    #[must_use]
+    pub fn unreadable(what: String) -> Self {
+        let fault = Fault { line: 0, problem: Problem::new("", what) };
+        Self { nameless: vec![fault], broken: true, ..Self::default() }
+    }
+
     /// Adds what is wrong with documents that name no object: as much as a person may want to read.
     fn tell(&mut self, faults: impl IntoIterator<Item = Fault>) {
         self.nameless.extend(faults);
@@ -191,7 +199,7 @@ impl Document {
     }
 
     /// A document as the store remembers it, without lines.
-    pub(super) fn remembered(id: ObjectId, stored: &Value) -> Self {
+    pub fn remembered(id: ObjectId, stored: &Value) -> Self {
         let written = stored["spec"].clone();
         let around: Vec<Problem> = serde_json::from_value(stored["around"].clone()).unwrap_or_default();
         let around = around.into_iter().map(|problem| Fault { line: 0, problem }).collect();
@@ -201,13 +209,13 @@ impl Document {
     }
 
     /// A document as a cluster has it. Its schema pruned what it does not know, and may be older than this program.
-    pub(super) fn stored_in_cluster(id: ObjectId, spec: &Value) -> Self {
+    pub fn stored_in_cluster(id: ObjectId, spec: &Value) -> Self {
         Self::remembered(id, &json!({"spec": spec}))
     }
 
     /// What the store remembers: a change of it is a new generation, a change of comments or order is not. `twice` says
     /// whether the object stands more than once.
-    pub(super) fn stored(&self, twice: bool) -> Value {
+    pub fn stored(&self, twice: bool) -> Value {
         let mut around: Vec<Problem> = self.around.iter().map(|fault| fault.problem.clone()).collect();
         if twice {
             around.push(Problem::new("", "stood more than once in the folder"));
@@ -216,12 +224,16 @@ impl Document {
     }
 
     /// Everything that is wrong with it.
-    pub(super) fn faults(&self) -> impl Iterator<Item = &Fault> {
+    pub fn faults(&self) -> impl Iterator<Item = &Fault> {
         self.around.iter().chain(&self.shape)
     }
 
-    /// The spec, or what is wrong with the document.
-    pub(super) fn spec<S: DeserializeOwned>(&self) -> Result<S, Vec<Problem>> {
+    /// The spec.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the document.
+    pub fn spec<S: DeserializeOwned>(&self) -> Result<S, Vec<Problem>> {
         let problems: Vec<Problem> = self.faults().map(|fault| fault.problem.clone()).collect();
         if !problems.is_empty() {
             return Err(problems);
