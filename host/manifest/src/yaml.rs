@@ -179,7 +179,7 @@ struct Piece<'t> {
 impl Piece<'_> {
     /// Whether there is nothing in it but marks and comments.
     fn is_blank(&self) -> bool {
-        self.text.lines().all(|line| {
+        lines(self.text).all(|line| {
             let rest = if marks(line, "---") || marks(line, "...") { line.get(3..).unwrap_or_default() } else { line };
             let rest = rest.trim();
             rest.is_empty() || rest.starts_with('#')
@@ -192,7 +192,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut found = Vec::new();
     let (mut start, mut start_line, mut at) = (0, 0, 0);
-    for (number, line) in (0..).zip(text.split_inclusive('\n')) {
+    for (number, line) in (0..).zip(lines(text)) {
         let begins = marks(line, "---") && !only_prologue(&text[start..at]);
         let ends = marks(line, "...");
         let cut = if ends { at + line.len() } else { at };
@@ -206,19 +206,36 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     found.into_iter()
 }
 
+/// What ends a line in YAML; both together end one.
+const BREAKS: [char; 2] = ['\n', '\r'];
+
+/// The lines of a text, each with its end. A carriage return alone ends a line for the parser, too.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let length = rest.find(BREAKS).map_or(rest.len(), |at| {
+            let tail = rest.get(at..).unwrap_or_default();
+            at + if tail.starts_with("\r\n") { 2 } else { 1 }
+        });
+        let (line, after) = rest.split_at_checked(length)?;
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
+}
+
 fn marks(line: &str, mark: &str) -> bool {
     line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
 }
 
 /// Whether there is nothing before a `---` but what belongs to the document that it begins: directives, comments.
 fn only_prologue(text: &str) -> bool {
-    text.lines().all(|line| line.trim().is_empty() || line.starts_with(['%', '#']))
+    lines(text).all(|line| line.trim().is_empty() || line.starts_with(['%', '#']))
 }
 
 fn read(piece: &Piece<'_>) -> Result<Option<Node>, SyntaxError> {
     if let Some((at, character)) = forbidden(piece.text) {
-        let before = piece.text.as_bytes().get(..at).unwrap_or_default();
-        let lines = before.iter().filter(|byte| **byte == b'\n').count();
+        let before = piece.text.get(..at).unwrap_or_default();
+        let lines = lines(before).filter(|line| line.ends_with(BREAKS)).count();
         let code = u32::from(character);
         let what = format!(
             "the control character U+{code:04X} stands in it: remove it, or write it as `\\x{code:02x}` in double quotes"

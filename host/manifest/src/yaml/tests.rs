@@ -31,6 +31,21 @@ fn documents_are_read_apart() {
 }
 
 #[test]
+fn a_carriage_return_alone_ends_a_line() {
+    check("# A comment.\ra: 1\r", &["2: {\"a\":1}"]);
+    check("a: 1\r---\rb: 2\r", &["1: {\"a\":1}", "3: {\"b\":2}"]);
+    check("# A comment.\r---\ra: 1\r...\r# Another.\rb: 2", &["3: {\"a\":1}", "6: {\"b\":2}"]);
+    check(
+        "a: [\r---\rb: 2\r",
+        &["1! the bracket '[' is not closed: close it where it ends, or put the text in quotes", "3: {\"b\":2}"],
+    );
+    check(
+        "a: 1\rb: 2\r\nc: '\u{1}'",
+        &["3! the control character U+0001 stands in it: remove it, or write it as `\\x01` in double quotes"],
+    );
+}
+
+#[test]
 fn values_are_those_of_yaml_1_2() {
     check("[yes, no, on, off, true, false]", &["1: [\"yes\",\"no\",\"on\",\"off\",true,false]"]);
     check("[1, -1, 1.5, 010, 0x10, '1', 1_000]", &["1: [1,-1,1.5,10.0,16,\"1\",\"1_000\"]"]);
