@@ -47,7 +47,10 @@ impl BaseUrl {
             Some(Host::Ipv4(_) | Host::Ipv6(_)) => {}
             None => return Err("has no host: write one after the scheme".into()),
         }
-        Ok(Self(url.as_str().trim_end_matches('/').to_owned()))
+        let url = url.as_str().trim_end_matches('/');
+        // Encoded, a character is three.
+        check_length(url)?;
+        Ok(Self(url.to_owned()))
     }
 
     /// This URL with `path`, which begins with `/` or is empty, appended with exactly one slash between them.
@@ -103,10 +106,12 @@ fn check_characters(text: &str) -> Result<(), &'static str> {
     if text.is_empty() {
         return Err("is empty: write an http or https URL");
     }
-    if text.len() > MAX_URL_BYTES {
-        return Err("has more than 2048 bytes: write a shorter one");
-    }
+    check_length(text)?;
     rules.into_iter().find(|(is_wrong, _)| text.contains(*is_wrong)).map_or(Ok(()), |(_, what)| Err(what))
+}
+
+fn check_length(url: &str) -> Result<(), &'static str> {
+    if url.len() > MAX_URL_BYTES { Err("has more than 2048 bytes: write a shorter one") } else { Ok(()) }
 }
 
 fn check_path(path: &str) -> Result<(), &'static str> {

@@ -27,11 +27,13 @@ fn a_url_is_kept_in_its_normal_form_without_a_slash_at_its_end() {
 #[test]
 fn a_url_that_breaks_a_rule_is_refused_with_what_would_be_right() {
     let long = format!("http://h.example/{}", "a".repeat(MAX_URL_BYTES));
+    let encoded = format!("http://h.example/{}", "<".repeat(MAX_URL_BYTES / 3));
     let label = format!("http://{}.example", "a".repeat(64));
     let host = format!("http://{}example", "a.".repeat(130));
     for (text, what) in [
         ("", "is empty"),
         (long.as_str(), "more than 2048 bytes"),
+        (encoded.as_str(), "more than 2048 bytes"),
         (" http://h.example", "white space"),
         ("http://h.example\t", "white space"),
         ("http://h.exa\nmple", "white space"),
