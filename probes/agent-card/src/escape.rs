@@ -3,14 +3,14 @@
 use alloc::string::String;
 
 /// What stands after `\u`.
-pub(super) enum Escaped {
+pub(crate) enum Escaped {
     /// This character, in so many bytes.
     Char(char, usize),
     LoneSurrogate,
     NotHex,
 }
 
-pub(super) fn code_point(after_u: &[u8]) -> Escaped {
+pub(crate) fn code_point(after_u: &[u8]) -> Escaped {
     let Some(first) = hex(after_u) else { return Escaped::NotHex };
     if let Some(char) = char::from_u32(first) {
         return Escaped::Char(char, 4);
@@ -30,7 +30,7 @@ fn hex(text: &[u8]) -> Option<u32> {
 }
 
 /// The meaning of a string whose escapes are known to be valid.
-pub(super) fn unescape(raw: &str) -> String {
+pub(crate) fn unescape(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some((before, escape)) = rest.split_once('\\') {

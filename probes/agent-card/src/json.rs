@@ -7,12 +7,10 @@
 //! Stricter than the grammar in two points: nesting ends at [`MAX_DEPTH`], and an escaped half of a surrogate pair is an
 //! error, because it stands for no text. More lenient in one: a byte order mark at the start is allowed.
 
-mod escape;
-
 use alloc::borrow::Cow;
 use core::fmt;
 
-use escape::{Escaped, code_point, unescape};
+use crate::escape::{Escaped, code_point, unescape};
 
 /// How deep arrays and objects may be nested: enough for any card, and little of the stack.
 pub(crate) const MAX_DEPTH: usize = 128;
