@@ -4,6 +4,7 @@
 //! stand twice are kept, so that whoever judges the tree can name them all. Documents of one text are read apart from
 //! each other: an error in one does not hide the rest.
 
+mod pieces;
 mod words;
 
 use std::fmt;
@@ -13,6 +14,8 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 use serde_saphyr::options::{DuplicateKeyPolicy, Options};
+
+use pieces::{BREAKS, Piece, lines, pieces};
 
 /// How deep values may nest: manifests need fewer than ten levels, and readers of a tree are recursive.
 const MAX_DEPTH: usize = 32;
@@ -166,70 +169,6 @@ fn object(entries: &[Entry]) -> Map<String, Value> {
         }
     }
     fields
-}
-
-// === Documents of a text ===
-
-/// The text of one document, and how many lines stand before it.
-struct Piece<'t> {
-    text: &'t str,
-    lines_before: u64,
-}
-
-impl Piece<'_> {
-    /// Whether there is nothing in it but marks and comments.
-    fn is_blank(&self) -> bool {
-        lines(self.text).all(|line| {
-            let rest = if marks(line, "---") || marks(line, "...") { line.get(3..).unwrap_or_default() } else { line };
-            let rest = rest.trim();
-            rest.is_empty() || rest.starts_with('#')
-        })
-    }
-}
-
-/// Cuts a text where YAML begins and ends documents: at lines that begin with `---` or `...`, which no scalar may hold.
-fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut found = Vec::new();
-    let (mut start, mut start_line, mut at) = (0, 0, 0);
-    for (number, line) in (0..).zip(lines(text)) {
-        let begins = marks(line, "---") && !only_prologue(&text[start..at]);
-        let ends = marks(line, "...");
-        let cut = if ends { at + line.len() } else { at };
-        if begins || ends {
-            found.push(Piece { text: &text[start..cut], lines_before: start_line });
-            (start, start_line) = (cut, if ends { number + 1 } else { number });
-        }
-        at += line.len();
-    }
-    found.push(Piece { text: &text[start..], lines_before: start_line });
-    found.into_iter()
-}
-
-/// What ends a line in YAML; both together end one.
-const BREAKS: [char; 2] = ['\n', '\r'];
-
-/// The lines of a text, each with its end. A carriage return alone ends a line for the parser, too.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let length = rest.find(BREAKS).map_or(rest.len(), |at| {
-            let tail = rest.get(at..).unwrap_or_default();
-            at + if tail.starts_with("\r\n") { 2 } else { 1 }
-        });
-        let (line, after) = rest.split_at_checked(length)?;
-        rest = after;
-        (!line.is_empty()).then_some(line)
-    })
-}
-
-fn marks(line: &str, mark: &str) -> bool {
-    line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
-}
-
-/// Whether there is nothing before a `---` but what belongs to the document that it begins: directives, comments.
-fn only_prologue(text: &str) -> bool {
-    lines(text).all(|line| line.trim().is_empty() || line.starts_with(['%', '#']))
 }
 
 fn read(piece: &Piece<'_>) -> Result<Option<Node>, SyntaxError> {
