@@ -175,11 +175,7 @@ fn read(piece: &Piece<'_>) -> Result<Option<Node>, SyntaxError> {
     if let Some((at, character)) = forbidden(piece.text) {
         let before = piece.text.get(..at).unwrap_or_default();
         let lines = lines(before).filter(|line| line.ends_with(BREAKS)).count();
-        let code = u32::from(character);
-        let what = format!(
-            "the control character U+{code:04X} stands in it: remove it, or write it as `\\x{code:02x}` in double quotes"
-        );
-        return Err(SyntaxError { line: piece.lines_before + lines as u64 + 1, what });
+        return Err(SyntaxError { line: piece.lines_before + lines as u64 + 1, what: forbidden_words(character) });
     }
     let nodes: Vec<Node> = serde_saphyr::from_multiple_with_options(piece.text, options())
         .map_err(|error| syntax_error(&error, piece.lines_before))?;
@@ -215,10 +211,21 @@ fn syntax_error(error: &serde_saphyr::Error, lines_before: u64) -> SyntaxError {
     SyntaxError { line: line + lines_before, what: escaped(&words::of(error)) }
 }
 
-/// The first character that YAML forbids. Its parsers end a text at some, and pass over others.
+/// The first character that YAML forbids. Its parsers end a text at some, pass over others, and call others a beginning.
 fn forbidden(text: &str) -> Option<(usize, char)> {
-    // DEL is allowed in JSON.
-    text.char_indices().find(|(_, c)| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{7f}' | '\u{85}'))
+    let is_allowed = |c: char| match c {
+        '\t' | '\n' | '\r' | '\u{85}' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        c => !c.is_control(),
+    };
+    text.char_indices().find(|(_, c)| !is_allowed(*c))
+}
+
+fn forbidden_words(character: char) -> String {
+    let code = u32::from(character);
+    let kind = if character.is_control() { "control character" } else { "character" };
+    let escape = if code > 0xff { format!("\\u{code:04x}") } else { format!("\\x{code:02x}") };
+    format!("the {kind} U+{code:04X} stands in it: remove it, or write it as `{escape}` in double quotes")
 }
 
 // === From events to a tree ===

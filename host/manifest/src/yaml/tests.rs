@@ -111,6 +111,14 @@ fn what_is_no_yaml_is_told_in_the_words_of_who_wrote_it() {
         "a: \u{1b}\n",
         "1! the control character U+001B stands in it: remove it, or write it as `\\x1b` in double quotes",
     );
+    check(
+        "{\"a\": \"x\u{7f}\"}",
+        "1! the control character U+007F stands in it: remove it, or write it as `\\x7f` in double quotes",
+    );
+    check(
+        "a: b # \u{fffe}\n",
+        "1! the character U+FFFE stands in it: remove it, or write it as `\\ufffe` in double quotes",
+    );
     check("a: 'x\n", "1! a quote is not closed: write the same quote where the text ends");
     check("a:\n\tb: 1\n", "2! a tab stands where only blanks may: indent with blanks");
     check("a: @b\n", "1! a text begins with @, which it may not: put it in quotes");
