@@ -16,7 +16,7 @@ WASM := wasm32-wasip2
 KOURIER := $(CARGO_TARGET_DIR)/debug/agent-kourier
 PROBES := agent-card slack
 
-.PHONY: help setup build fmt lint docs deny test cases demo demo-kubernetes bench crds clean toolchain agents cluster
+.PHONY: help setup build fmt lint docs deny test cases fuzz demo demo-kubernetes bench crds clean toolchain agents cluster
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 17
@@ -42,13 +42,16 @@ fmt: toolchain ## Format all Rust
 	cargo fmt --all
 	cd probes && cargo fmt --all
 	cd tests/guests && cargo fmt --all
+	cd fuzz && cargo fmt --all
 
 lint: toolchain ## Check format and lints of all workspaces
 	cargo fmt --all --check
 	cd probes && cargo fmt --all --check
 	cd tests/guests && cargo fmt --all --check
+	cd fuzz && cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cd probes && CARGO_TARGET_DIR=$(KOURIER_GUEST_TARGET_DIR) cargo clippy --workspace --all-targets --locked -- -D warnings
+	cd fuzz && CARGO_TARGET_DIR=$(KOURIER_GUEST_TARGET_DIR) cargo clippy --all-targets --locked -- -D warnings
 
 docs: toolchain ## Build the API docs, without a warning
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
@@ -61,6 +64,7 @@ deny: toolchain ## Check licences, bans and sources of all dependencies
 	    --target-dir $(CACHE)/cargo-deny-$(CARGO_DENY)/target; \
 	  rm -rf $(CACHE)/cargo-deny-$(CARGO_DENY)/target; }
 	$(CACHE)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny check licenses bans sources
+	$(CACHE)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny --manifest-path fuzz/Cargo.toml check licenses bans sources
 
 test: toolchain agents cluster ## Run all tests and recorded cases, and count them
 	@tests/run
@@ -68,6 +72,9 @@ test: toolchain agents cluster ## Run all tests and recorded cases, and count th
 cases: toolchain ## Run the recorded cases of the built-in probes
 	cargo build --workspace --bins --locked
 	@for probe in $(PROBES); do $(KOURIER) probe test probes/$$probe/cases; done
+
+fuzz: toolchain ## Look for inputs that refute what must hold: TIME=60 seconds each, TARGET=card for one
+	@CARGO_TARGET_DIR=$(KOURIER_GUEST_TARGET_DIR) fuzz/run $(or $(TIME),60) $(TARGET)
 
 demo: toolchain agents ## See it work: real agents, a Slack, a platform of your own, and every reason
 	@echo "building the broker and the demo (minutes the first time)"
@@ -90,4 +97,4 @@ crds: toolchain ## Write what is made from the Rust types: CRDs, and pages of do
 
 clean: ## Remove what was built; what was installed outside the clone stays
 	cargo clean
-	rm -rf $(KOURIER_GUEST_TARGET_DIR) probes/target tests/guests/target
+	rm -rf $(KOURIER_GUEST_TARGET_DIR) probes/target tests/guests/target fuzz/target
