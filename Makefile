@@ -49,7 +49,7 @@ lint: toolchain ## Check format and lints of all workspaces
 	cd probes && cargo fmt --all --check
 	cd tests/guests && cargo fmt --all --check
 	cd fuzz && cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --features suite/bench --locked -- -D warnings
 	cd probes && CARGO_TARGET_DIR=$(KOURIER_GUEST_TARGET_DIR) cargo clippy --workspace --all-targets --locked -- -D warnings
 	cd fuzz && CARGO_TARGET_DIR=$(KOURIER_GUEST_TARGET_DIR) cargo clippy --all-targets --locked -- -D warnings
 

@@ -43,18 +43,13 @@ fn table(names: &[&str]) -> String {
 /// everything would be compiled twice.
 fn agent_card(source: &Path, out: &Path) -> anyhow::Result<()> {
     let mut root = String::new();
-    for name in ["card", "fetch", "json", "json/escape", "protocol", "url"] {
+    for name in ["card", "escape", "fetch", "json", "protocol", "url"] {
         let from = source.join(name).with_extension("rs");
-        // A part of a module whose file is named by a path is looked for beside that file.
-        let part = name.split_once('/').map(|(_, part)| part);
-        let to = out.join(part.unwrap_or(name)).with_extension("rs");
+        let to = out.join(name).with_extension("rs");
         println!("cargo::rerun-if-changed={}", from.display());
         let text = fs::read_to_string(&from)?;
         let text = text.split("\n#[cfg(test)]").next().unwrap_or_default();
         fs::write(&to, text.replace("kourier_probe_sdk::", "crate::sdk::"))?;
-        if part.is_some() {
-            continue;
-        }
         root += &format!("#[path = {to:?}]\n#[allow(dead_code, reason = \"the probe uses the rest\")]\nmod {name};\n");
     }
     Ok(fs::write(out.join("agent_card.rs"), root)?)
