@@ -87,6 +87,9 @@ fn check_segments(path: &[u8]) -> Result<(), String> {
         if next.iter().any(u8::is_ascii_control) {
             return refuse("has an encoded control character");
         }
+        if next.windows(2).any(is_overlong) {
+            return refuse("has an overlong character");
+        }
         seen = next;
     }
 }
@@ -96,6 +99,12 @@ fn check_segments(path: &[u8]) -> Result<(), String> {
 fn is_dots(segment: &[u8]) -> bool {
     let name = segment.split(|byte| b";?#".contains(byte)).next().unwrap_or_default();
     name == b"." || name == b".."
+}
+
+/// Whether these bytes begin a character in more bytes than it has in UTF-8. Some servers take them for it: `%c0%ae` for a
+/// dot.
+fn is_overlong(pair: &[u8]) -> bool {
+    matches!(pair, [0xc0 | 0xc1, 0x80..=0xbf] | [0xe0, 0x80..=0x9f] | [0xf0, 0x80..=0x8f])
 }
 
 fn percent_signs_are_followed_by_digits(text: &str) -> bool {

@@ -27,6 +27,8 @@ fn a_path_below_the_base_is_taken() {
         "/...%3f",
         "/~user/@me",
         "/%ff",
+        "/%c0",
+        "/%c0a/%e0%a4%84",
     ];
     for path in good {
         check_one(path, Ok(()));
@@ -40,6 +42,7 @@ fn a_path_that_could_lead_elsewhere_is_refused_and_told_why() {
     let plain = "has white space, a control character or one outside ASCII";
     let dots = "has a dot segment";
     let encoded = "has an encoded slash or backslash";
+    let overlong = "has an overlong character";
     let percent = "has a percent sign without two hexadecimal digits";
     let control = "has an encoded control character";
     let cases = [
@@ -82,6 +85,12 @@ fn a_path_that_could_lead_elsewhere_is_refused_and_told_why() {
         ("/a%5Cb", encoded),
         ("/a%252fb", encoded),
         ("/a%25255cb", encoded),
+        ("/%c0%ae%C0%AE/a", overlong),
+        ("/.%c0%2e/%c0%ae", overlong),
+        ("/a%25c0%25afb", overlong),
+        ("/a%c1%9cb", overlong),
+        ("/%e0%80%ae/a", overlong),
+        ("/%f0%80%80%ae/a", overlong),
         ("/a%", percent),
         ("/a%2", percent),
         ("/a%g0", percent),
