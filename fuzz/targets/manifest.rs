@@ -3,8 +3,10 @@
 #![no_main]
 
 use fuzz::{assert_is_line, bounded};
-use kourier_core::id::ObjectKey;
+use kourier_core::id::{Kind, ObjectKey};
+use kourier_core::object::{AgentBackendSpec, BindingSpec, ChatConnectionSpec};
 use kourier_core::rule::{LABEL, NAME};
+use kourier_core::snapshot::Problem;
 use kourier_manifest::document::{self, Content, Document, Fault};
 use kourier_manifest::yaml;
 use libfuzzer_sys::fuzz_target;
@@ -27,6 +29,7 @@ fuzz_target!(|text: &str| {
         document.faults().for_each(|fault| is_told_well(text, fault));
         names_an_object(text, document);
         comes_back_from_the_store(document);
+        is_a_spec_or_has_problems(document);
     }
     hides_no_other(text, &content);
     moves_with_its_lines(text, &content);
@@ -54,6 +57,24 @@ fn names_an_object(text: &str, document: &Document) {
     assert!(document.lines.values().all(|line| *line >= document.line), "{:?}", document.lines);
 }
 
+/// What has no fault is the spec of its kind, and what has one is none.
+fn is_a_spec_or_has_problems(document: &Document) {
+    let (is_spec, problems) = match document.id.0 {
+        Kind::Binding => told(document.spec::<BindingSpec>()),
+        Kind::AgentBackend => told(document.spec::<AgentBackendSpec>()),
+        Kind::ChatConnection => told(document.spec::<ChatConnectionSpec>()),
+    };
+    assert_eq!(
+        (is_spec, problems.len()),
+        (document.faults().next().is_none(), document.faults().count()),
+        "{problems:?}"
+    );
+}
+
+fn told<S>(spec: Result<S, Vec<Problem>>) -> (bool, Vec<Problem>) {
+    (spec.is_ok(), spec.err().unwrap_or_default())
+}
+
 fn comes_back_from_the_store(document: &Document) {
     for twice in [false, true] {
         let stored = document.stored(twice);
@@ -66,8 +87,11 @@ fn comes_back_from_the_store(document: &Document) {
 /// A good document before or after any other text is found, with its own lines and without a problem.
 fn hides_no_other(text: &str, content: &Content) {
     // A byte order mark is one at the start alone. Comments and directives belong to the document that follows them.
-    let last = text.rsplit("...").next().unwrap_or_default();
-    let is_prologue = last.split(['\n', '\r']).all(|line| line.trim().is_empty() || line.starts_with(['#', '%']));
+    let lines: Vec<&str> = text.split(['\n', '\r']).collect();
+    let is_end =
+        |line: &&str| line.strip_prefix("...").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']));
+    let mut last = lines.rsplit(is_end).next().into_iter().flatten();
+    let is_prologue = last.all(|line| line.trim().is_empty() || line.starts_with(['#', '%']));
     if text.starts_with(['\u{feff}', '%']) || is_prologue {
         return;
     }
