@@ -5,6 +5,7 @@ pub mod broker;
 pub mod cluster;
 pub mod dns;
 pub mod guests;
+pub mod leak;
 pub mod peer;
 pub mod process;
 pub mod release;
