@@ -11,7 +11,7 @@ use regex::{Captures, Regex};
 
 use crate::rule::compile;
 
-/// Stands where a URL, an address or a host with its port stood.
+/// Stands where a URL, an address, user info or a host with its port stood.
 const REDACTED: &str = "[redacted]";
 /// How much of a text is looked at, in bytes: four times what a message holds. More would be work without an end.
 const MAX_READ: usize = 4 * Message::MAX_BYTES;
@@ -21,7 +21,7 @@ const CUT: char = '…';
 /// One line of at most 1024 bytes, redacted, cut at a character boundary with `…`.
 ///
 /// Control characters, line separators and characters that are invisible or turn the direction of writing are spaces;
-/// URLs, IP addresses and hosts with a port are `[redacted]`. Making a message of a message changes nothing.
+/// URLs, IP addresses, user info and hosts with a port are `[redacted]`. Making a message of a message changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Message(String);
 
@@ -102,12 +102,15 @@ pub fn is_spacing(c: char) -> bool {
 
 fn redact(line: String) -> String {
     let line = replace(&URL, line, |_| REDACTED.to_owned());
+    let line = replace(&USER_INFO, line, |_| REDACTED.to_owned());
     let line = replace(&IPV6, line, |found| {
-        let (before, address) = (&found["before"], &found["address"]);
-        if address.contains(|c: char| c.is_ascii_hexdigit()) {
-            format!("{before}{REDACTED}")
-        } else {
-            found[0].to_owned()
+        let found = &found[0];
+        match found.strip_suffix(':') {
+            // Colons alone are no address.
+            _ if !found.contains(|c: char| c.is_ascii_hexdigit()) => found.to_owned(),
+            // It ends a host and its port, and not an address.
+            Some(before) if !before.ends_with(':') => format!("{REDACTED}:"),
+            _ => REDACTED.to_owned(),
         }
     });
     let line = replace(&IPV4, line, |_| REDACTED.to_owned());
@@ -118,21 +121,27 @@ fn replace(pattern: &Regex, line: String, with: impl Fn(&Captures<'_>) -> String
     if pattern.is_match(&line) { pattern.replace_all(&line, with).into_owned() } else { line }
 }
 
-/// A scheme, or none, and all that follows up to a space.
-static URL: LazyLock<Regex> = LazyLock::new(|| compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*)?://[^ ]*"));
+/// A scheme, or none, two slashes, and all that follows up to a space. What readers of URLs take for http needs no
+/// slashes.
+static URL: LazyLock<Regex> = LazyLock::new(|| compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^ ]*|(?i:https?):[^ ]+"));
 
-/// Groups of hexadecimal digits with two colons or more, perhaps in brackets, with a zone, or with a port.
+/// A name and a password, then a host: what a URL has between its slashes and its path.
+static USER_INFO: LazyLock<Regex> = LazyLock::new(|| compile(r"[\w.~%+-]+:[\w.~%!$&*+,;=-]*@[\w.-]+"));
+
+/// Groups of hexadecimal digits with two colons or more, perhaps in brackets, with a zone, or with a port; and what
+/// stands before them without a space, which may be a part of it or a host's name.
 static IPV6: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"(?P<before>^|[^0-9A-Za-z_:.])(?P<address>\[?(?:[0-9A-Fa-f]{0,4}:){2,}[0-9A-Fa-f]{0,4}(?:\.[0-9]+)*(?:%[0-9A-Za-z]+)?\]?(?::[0-9]+)?)",
-    )
+    compile(r"[\w.-]*\[?(?:[0-9A-Fa-f]{0,4}:){2,}[0-9A-Fa-f]{0,4}(?:\.[0-9]+)*(?:%[0-9A-Za-z]+)?\]?(?::[0-9]+)?")
 });
 
-/// Four numbers or more with dots between them, perhaps with a port.
-static IPV4: LazyLock<Regex> = LazyLock::new(|| compile(r"[0-9]+(?:\.[0-9]+){3,}(?::[0-9]+)?"));
+/// Four numbers or more, decimal or hexadecimal, with dots between them, perhaps with a port; or one number of as many
+/// bytes. A decimal one, and fewer numbers, may be anything else.
+static IPV4: LazyLock<Regex> = LazyLock::new(|| {
+    compile(r"(?:0[xX][0-9A-Fa-f]+|\d+)(?:[.。．｡](?:0[xX][0-9A-Fa-f]+|\d+)){3,}(?::\d+)?|0[xX][0-9A-Fa-f]{7,}")
+});
 
 /// A name and a number with nothing but a colon between them. In our own sentences a space follows a colon.
-static HOST_AND_PORT: LazyLock<Regex> = LazyLock::new(|| compile(r"[A-Za-z0-9._-]+(?::[0-9]+)+"));
+static HOST_AND_PORT: LazyLock<Regex> = LazyLock::new(|| compile(r"[\w.-]+(?::\d+)+"));
 
 fn cut(line: String) -> String {
     if line.len() <= Message::MAX_BYTES {

@@ -1,3 +1,5 @@
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use proptest::prelude::*;
 
 use super::*;
@@ -64,6 +66,42 @@ fn a_message_names_no_url_host_address_or_port() {
         ),
         ("2001:db8::5 and 2001:db8:0:0:0:0:0:5", "[redacted] and [redacted]"),
         ("10.0.0.0/8", "[redacted]/8"),
+        ("//agent.team-b.svc/card, see http:agent.team-b.svc", "[redacted] see [redacted]"),
+        ("HTTPS:\\\\agent.team-b.svc", "[redacted]"),
+        ("as bot:sesame@agent.team-b.svc", "as [redacted]"),
+        ("at ägent.频道:8080", "at [redacted]"),
+    ] {
+        check(text, want);
+    }
+}
+
+#[test]
+fn an_ipv6_address_is_redacted_whatever_stands_before_it() {
+    for (text, want) in [
+        (".::1", "[redacted]"),
+        ("_::1", "[redacted]"),
+        ("x.fe80::1", "[redacted]"),
+        ("spec[\"a_fd00:ec2::254\"]: is no field", "spec[\"[redacted]\"]: is no field"),
+        ("xfe80::1%eth0", "[redacted]"),
+        ("ä::ffff:a9fe:a9fe", "[redacted]"),
+        ("..[::1]:443", "[redacted]"),
+        ("from fe80::, to fe80::1: refused", "from [redacted], to [redacted]: refused"),
+        ("host.abc:8443: refused", "[redacted]: refused"),
+    ] {
+        check(text, want);
+    }
+}
+
+#[test]
+fn an_ipv4_address_is_redacted_in_what_readers_of_urls_take_for_one() {
+    for (text, want) in [
+        ("0x7f.0.0.0x1:80", "[redacted]"),
+        ("0X7F000001", "[redacted]"),
+        ("0251.0376.0251.0376", "[redacted]"),
+        ("１２７.0.0.1", "[redacted]"),
+        ("169。254．169｡254", "[redacted]"),
+        // These are numbers, too.
+        ("127.1 or 2130706433", "127.1 or 2130706433"),
     ] {
         check(text, want);
     }
@@ -80,6 +118,7 @@ fn field_paths_names_and_numbers_survive() {
         "A2A 0.3 and 1.x, version 1.37.1, at most 1 MiB, 1..255",
         "does not match ^(?:[CDG][A-Z0-9]*)$",
         "does not match ^![^:]+:[^:]+$ :: and so on",
+        "does not match ^19:[0-9a-f]+@thread\\.(tacv2|v2)$",
         "„Anführung“ — 频道",
     ] {
         check(text, text);
@@ -122,6 +161,28 @@ proptest! {
     fn a_message_of_a_message_is_the_same(text in nasty()) {
         let message = Message::new(&text);
         prop_assert_eq!(Message::new(message.as_str()), message);
+    }
+
+    #[test]
+    fn no_address_is_left(
+        bits: u128,
+        shift in 0_u32..128,
+        before in "[ -~]{0,40}",
+        after in "[ -~]{0,40}",
+        way in 0..4,
+    ) {
+        let (long, short) = (Ipv6Addr::from(bits), Ipv6Addr::from(bits >> shift));
+        let groups = long.segments().map(|group| format!("{group:04X}")).join(":");
+        let address = match way {
+            0 => Ipv4Addr::from_bits(u32::try_from(bits & 0xffff_ffff).unwrap()).to_string(),
+            1 => long.to_string(),
+            2 => groups,
+            _ => short.to_string(),
+        };
+        // Nothing but two colons is no address that anybody could use.
+        prop_assume!(address != "::");
+        let message = Message::new(&format!("{before}{address}{after}"));
+        prop_assert!(!message.as_str().contains(&address), "{}", message);
     }
 
     #[test]
