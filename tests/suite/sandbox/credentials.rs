@@ -3,6 +3,7 @@
 use kourier_core::outcome::Fault;
 use kourier_core::reason::ChannelReason;
 use kourier_sandbox::{Credential, Secret};
+use suite::leak::{Forbidden, spellings};
 use suite::peer::{Peer, answer};
 
 use super::{ROGUE, SANDBOX, endpoint, network, target};
@@ -62,6 +63,20 @@ async fn a_secret_that_a_peer_repeats_is_masked_in_the_log() {
         assert_eq!(line, want);
     }
     assert_eq!((run.causes.len(), run.advice.len()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_secret_is_masked_in_the_log_in_whatever_form_a_peer_repeats_it() {
+    let forbidden = Forbidden::new().secret(SECRET);
+    for (form, spelt) in spellings(SECRET) {
+        let said = format!("the token {spelt} is not good");
+        let peer = Peer::start(move |_| vec![answer("200 OK", "", said.as_bytes())]).await.unwrap();
+        let to = endpoint(&peer.url(), Some(bearer()), network());
+        let run = SANDBOX.check_chat(&ROGUE, target("repeat-what-the-peer-says", []), to).await;
+        assert!(run.causes[0].contains("[masked]"), "{form:?} {spelt}: {run:?}");
+        let leaks: Vec<_> = run.causes.iter().chain(&run.advice).flat_map(|it| forbidden.in_log("it", it)).collect();
+        assert_eq!(leaks, [], "{form:?} {spelt}");
+    }
 }
 
 #[tokio::test]
