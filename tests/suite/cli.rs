@@ -1,9 +1,12 @@
 //! The subcommands that need no broker, as a person calls them.
 
+use std::ffi::OsStr;
 use std::net::TcpListener;
-use std::process::Command;
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::{Command, Stdio};
 
 use suite::broker::{program, run};
+use suite::leak::Forbidden;
 
 /// Runs a subcommand: its exit code, what it printed, and what it said went wrong.
 fn said(arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -94,6 +97,63 @@ fn a_probe_without_its_credential_is_bad_usage() {
     let (code, _, error) = said(&["probe", "run", "slack", "--channel", "C0000000001"]);
     assert_eq!(code, Some(2));
     assert!(error.contains("--credential-file or --credential-env"), "{error}");
+}
+
+/// What stands around a credential that cannot be used as it is written.
+const UNUSABLE: [&[u8]; 4] = [b"\xff", b" ", b"\n\n", b"\x07"];
+/// How a kubeconfig's user is written who cannot be read.
+const USERS: [&str; 4] = [
+    "user:\n    token: TOKEN\n   password: [",
+    "user: TOKEN",
+    "user:\n    username: u\n    password: [TOKEN]",
+    "user:\n    client-certificate-data: TOKEN\n    client-key-data: TOKEN",
+];
+
+#[test]
+fn a_credential_that_cannot_be_used_is_not_printed() {
+    const TOKEN: &str = "xoxb-7f3a9c51d2e8-unusable";
+    let folder = tempfile::tempdir().unwrap();
+    let (file, config) = (folder.path().join("token"), folder.path().join("kubeconfig"));
+    let settings = folder.path().join("settings.yaml");
+    let check = |command: &mut Command, words: &str| {
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(matches!(output.status.code(), Some(2 | 3)) && said.contains(words), "{command:?}: {said}");
+        assert_eq!(Forbidden::new().secret(TOKEN).in_log("the output", &said), [], "{command:?}");
+    };
+    for around in UNUSABLE {
+        let content = [TOKEN.as_bytes(), around].concat();
+        std::fs::write(&file, &content).unwrap();
+        let probe = || {
+            let mut command = Command::new(program());
+            command.args(["probe", "run", "agent-card", "--url", "http://127.0.0.1:9"]);
+            command
+        };
+        check(probe().arg("--credential-file").arg(&file), "--credential-file");
+        check(probe().args(["--credential-env", "TOKEN"]).env("TOKEN", OsStr::from_bytes(&content)), "TOKEN");
+    }
+    for user in USERS {
+        let text = format!(
+            "apiVersion: v1\nkind: Config\nclusters: [{{name: c, cluster: {{server: \"https://127.0.0.1:9\"}}}}]\n\
+             contexts: [{{name: c, context: {{cluster: c, user: u}}}}]\ncurrent-context: c\nusers:\n- name: u\n  {}\n",
+            user.replace("TOKEN", TOKEN)
+        );
+        std::fs::write(&config, text).unwrap();
+        std::fs::write(
+            &settings,
+            format!(
+                "config: {{source: crds}}\nkubernetes: {{kubeconfig: {}}}\nstorePath: {}\n",
+                config.display(),
+                folder.path().join("store.db").display()
+            ),
+        )
+        .unwrap();
+        let no_way = "no way to an API server";
+        check(Command::new(program()).args(["why", "a/b", "--kubeconfig"]).arg(&config), no_way);
+        check(Command::new(program()).args(["status", "--context", "c"]).env("KUBECONFIG", &config), no_way);
+        check(Command::new(program()).args(["status", "--cluster"]).env("KUBECONFIG", &config), no_way);
+        check(Command::new(program()).arg("run").arg("--config").arg(&settings), no_way);
+    }
 }
 
 #[test]

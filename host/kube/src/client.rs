@@ -107,8 +107,13 @@ fn no_way(error: kube::Error) -> ApiError {
         kube::Error::Auth(_) => {
             ApiError::Access("the user of the kubeconfig has no credentials: run its plugin by hand".to_owned())
         }
-        error => ApiError::Access(error.to_string()),
+        error => said(&error),
     }
+}
+
+/// What a reader of a kubeconfig says, in one line. Those after it show the place in the file, where credentials stand.
+fn said(error: &dyn std::error::Error) -> ApiError {
+    ApiError::Access(error.to_string().lines().next().unwrap_or_default().to_owned())
 }
 
 /// A client for the API server of `access`.
@@ -128,9 +133,9 @@ async fn config(access: &Access) -> Result<Config, ApiError> {
             Err(error) => Err(error),
         },
         None if access.context.is_some() => Config::from_kubeconfig(&options).await,
-        None => return Config::infer().await.map_err(|error| ApiError::Access(error.to_string())),
+        None => return Config::infer().await.map_err(|error| said(&error)),
     };
-    config.map_err(|error| ApiError::Access(error.to_string()))
+    config.map_err(|error| said(&error))
 }
 
 /// The longest kubeconfig, in bytes: one of a hundred clusters with their certificates.

@@ -221,8 +221,9 @@ fn credential(args: &Args, kind: &ProbeKind) -> anyhow::Result<Option<Credential
 }
 
 fn of_environment(name: &str) -> anyhow::Result<Secret> {
-    let content = Zeroizing::new(env::var(name)?);
-    Ok(secrets::credential(content.as_bytes())?)
+    // What is no text is not printed either.
+    let content = Zeroizing::new(env::var_os(name).context("is not set")?.into_encoded_bytes());
+    Ok(secrets::credential(&content)?)
 }
 
 fn placed(args: &Args, kind: &ProbeKind, secret: Secret) -> Credential {
