@@ -78,6 +78,27 @@ struct Counts {
     seen: Mutex<Vec<Seen>>,
     connections: AtomicUsize,
     sent: AtomicU64,
+    said: Mutex<Said>,
+}
+
+/// Bytes that are kept of the beginning, and as many of the end, of what a peer sent.
+const KEPT: usize = 4 << 10;
+
+/// The beginning and the end of what a peer sent.
+#[derive(Default)]
+struct Said {
+    first: Vec<u8>,
+    last: Vec<u8>,
+}
+
+impl Said {
+    fn add(&mut self, bytes: &[u8]) {
+        let (first, rest) = bytes.split_at(bytes.len().min(KEPT - self.first.len()));
+        self.first.extend(first);
+        self.last.extend(&rest[rest.len().saturating_sub(KEPT)..]);
+        let old = self.last.len().saturating_sub(KEPT);
+        self.last.drain(..old);
+    }
 }
 
 type Script = dyn Fn(&Seen) -> Vec<Act> + Send + Sync;
@@ -174,6 +195,13 @@ impl Peer {
     #[must_use]
     pub fn connections(&self) -> usize {
         self.counts.connections.load(Ordering::SeqCst)
+    }
+
+    /// What it sent, but for the middle of what is long. Of TLS, what is within.
+    #[must_use]
+    pub fn said(&self) -> Vec<u8> {
+        let said = self.counts.said.lock().unwrap_or_else(PoisonError::into_inner);
+        [said.first.as_slice(), &said.last].concat()
     }
 
     /// How many bytes it got rid of: what the other side read, and what lies in the sockets' buffers.
@@ -334,6 +362,7 @@ async fn send_all(stream: &mut dyn Wire, mut bytes: &[u8], counts: &Counts) -> s
     while !bytes.is_empty() {
         let taken = stream.write(bytes).await?;
         counts.sent.fetch_add(taken as u64, Ordering::SeqCst);
+        counts.said.lock().unwrap_or_else(PoisonError::into_inner).add(&bytes[..taken]);
         bytes = &bytes[taken..];
     }
     stream.flush().await

@@ -6,9 +6,10 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 use libtest_mimic::{Arguments, Failed, Trial};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 
 use crate::memory::Peak;
+use crate::published::{self, Published};
 use crate::world::{RUNTIME, warm_up};
 
 /// KiB by which a case may raise the peak of the process's memory.
@@ -54,7 +55,8 @@ impl Case {
     }
 }
 
-/// Makes a test of each case that was asked for.
+/// Makes a test of each case that was asked for, and one of what all of them counted together. What each publishes is
+/// looked at when it is over: see [`published`].
 pub(crate) fn trials(arguments: &Arguments, cases: impl Iterator<Item = Case>) -> Vec<Trial> {
     let cases = cases.filter(|case| !arguments.is_filtered_out(&Trial::test(case.name.clone(), || Ok(()))));
     let mut groups: BTreeMap<Pace, Vec<Case>> = BTreeMap::new();
@@ -65,14 +67,19 @@ pub(crate) fn trials(arguments: &Arguments, cases: impl Iterator<Item = Case>) -
         Pace::Alone => cases.into_iter().map(alone).collect(),
         Pace::Together | Pace::Flooding => at_the_same_time(cases),
     };
-    groups.into_iter().flat_map(group).collect()
+    let last = [
+        Trial::test("published::a-planted-leak-is-found", || told(published::planted())),
+        Trial::test("published::the-labels-of-the-metrics-of-all-cases", || told(published::labels())),
+    ];
+    groups.into_iter().flat_map(group).chain(last).collect()
 }
 
 fn alone(case: Case) -> Trial {
     let Case { name, check, .. } = case;
     Trial::test(name, move || {
         warm_up();
-        told(RUNTIME.block_on(check()))
+        let (checked, published) = RUNTIME.block_on(published::of(check()));
+        told(published.judge(checked))
     })
 }
 
@@ -107,15 +114,14 @@ fn run_together(cases: Vec<Case>) -> Mutex<Verdicts> {
     warm_up();
     let peak = Peak::begin();
     let limit = MEMORY * cases.len() as u64;
-    let running: Vec<(String, JoinHandle<Checked>)> =
-        cases.into_iter().map(|case| (case.name, RUNTIME.spawn((case.check)()))).collect();
-    let mut verdicts: Verdicts = running
-        .into_iter()
-        .map(|(name, running)| (name, RUNTIME.block_on(running).unwrap_or_else(|error| Err(error.to_string()))))
-        .collect();
-    if let Err(error) = peak.at_most(limit) {
-        let fine = verdicts.values_mut().filter(|verdict| verdict.is_ok());
-        fine.for_each(|verdict| *verdict = Err(format!("all together: {error}")));
-    }
-    Mutex::new(verdicts)
+    let running: Vec<(String, JoinHandle<(Checked, Published)>)> =
+        cases.into_iter().map(|case| (case.name, RUNTIME.spawn(published::of((case.check)())))).collect();
+    let failed = |error: JoinError| (Err(error.to_string()), Published::default());
+    let ended: Vec<_> =
+        running.into_iter().map(|(name, running)| (name, RUNTIME.block_on(running).unwrap_or_else(failed))).collect();
+    let together = peak.at_most(limit).map_err(|error| format!("all together: {error}"));
+    let verdict = |(name, (checked, published)): (String, (Checked, Published))| {
+        (name, published.judge(checked).and_then(|()| together.clone()))
+    };
+    Mutex::new(ended.into_iter().map(verdict).collect())
 }

@@ -18,12 +18,14 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use kourier_core::reason::ChannelReason;
+use kourier_core::schedule::Said;
 use kourier_core::url::BaseUrl;
 use kourier_sandbox::{ChatTarget, Component, Credential, Endpoint, Run, Secret, Transport, Trust};
 use suite::guests;
 use suite::process::waited_for_a_core;
 
 use crate::case::{Case, Checked};
+use crate::published;
 use crate::world::SANDBOX;
 
 static ROGUE: LazyLock<Component> = LazyLock::new(|| SANDBOX.load(guests::ROGUE).expect("the rogue guest loads"));
@@ -42,6 +44,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// Whether there is a row for each folder of `tests/guests`, and for each name in the tables of its guests.
 fn complete() -> Checked {
+    published::by_itself();
     let rows = behaviours::rows();
     let lists = [
         ("guests", folders()?, files::GUESTS.into()),
@@ -92,7 +95,7 @@ struct Rogue<'a> {
 }
 
 impl Rogue<'_> {
-    /// Runs it to its end.
+    /// Runs it to its end. What of it would be published is looked at when the case is over.
     ///
     /// # Panics
     ///
@@ -108,6 +111,8 @@ impl Rogue<'_> {
             transport: self.transport,
         };
         let target = ChatTarget { channel: self.behaviour.to_owned(), settings };
-        SANDBOX.check_chat(&ROGUE, target, peer).await
+        let run = SANDBOX.check_chat(&ROGUE, target, peer).await;
+        published::ran(&run, Said::Channel, self.url);
+        run
     }
 }

@@ -5,11 +5,13 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use suite::broker::{Broker, Setup};
+use suite::leak::series;
 use suite::peer::{Act, Peer, Seen, answer, send};
 use tokio::net::TcpSocket;
 
-use crate::case::{Case, Checked};
+use crate::case::Case;
 use crate::peers::honest_document;
+use crate::published::{self, Text};
 use crate::world::PEERS;
 
 /// Backends whose card has no end.
@@ -21,7 +23,9 @@ const MEMORY: u64 = 64 << 10;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![Case::new("load::1000-backends-that-send-endless-bodies", || async {
-        tokio::task::spawn_blocking(endless_backends).await.map_err(|error| error.to_string())?
+        let labels = tokio::task::spawn_blocking(endless_backends).await.map_err(|error| error.to_string())??;
+        published::text(Text::Public("the labels of the metrics", labels));
+        Ok(())
     })]
 }
 
@@ -79,7 +83,8 @@ fn count(broker: &Broker, kind: &str, status: &str, reason: &str) -> usize {
     metric(broker, &name).unwrap_or(0)
 }
 
-fn endless_backends() -> Checked {
+/// The names and labels of the broker's metrics.
+fn endless_backends() -> Result<String, String> {
     let peers = peers();
     let setup = Setup::new();
     setup.settings("prober: {startDelay: 0s, lookInterval: 1s, passGap: 1s}\negress: {allowLoopback: true}");
@@ -108,5 +113,5 @@ fn endless_backends() -> Checked {
     if rise > MEMORY {
         return Err(format!("the broker's memory rose by {rise} KiB, at most {MEMORY} are allowed"));
     }
-    Ok(())
+    Ok(series(&broker.get("/metrics").ok_or("it does not answer")?.1))
 }

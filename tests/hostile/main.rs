@@ -2,7 +2,8 @@
 //!
 //! A family is a module with `cases()`. Cases run one after the other, because the peak of the process's memory is
 //! measured; those that wait for a deadline run at the same time, before the first of them is reported. All stand on
-//! one runtime and one sandbox with the built-in components: see [`world`].
+//! one runtime and one sandbox with the built-in components: see [`world`]. Whatever a case is about, what it would
+//! publish must not tell of its peers: see [`published`].
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -12,6 +13,7 @@ mod guests;
 mod load;
 mod memory;
 mod peers;
+mod published;
 mod world;
 
 use std::process::ExitCode;

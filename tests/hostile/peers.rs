@@ -6,6 +6,7 @@
 
 mod body;
 mod cards;
+mod echo;
 mod framing;
 mod heads;
 mod json;
@@ -29,6 +30,7 @@ use suite::peer::{Act, Peer, Seen, answer};
 
 use crate::case::{Case, Checked, MEMORY, Pace};
 use crate::memory::Peak;
+use crate::published;
 use crate::world::{CHANNEL, Judged, PEERS, Probe, SECRET, lost, near, probe};
 use pieces::LIMIT;
 pub(crate) use pieces::honest_document;
@@ -167,9 +169,14 @@ impl Script {
 
 /// Every case of this family.
 pub(crate) fn cases() -> Vec<Case> {
+    all().into_iter().flat_map(against_both).collect()
+}
+
+fn all() -> Vec<Script> {
     let scripts = [
         body::scripts(),
         cards::scripts(),
+        echo::scripts(),
         framing::scripts(),
         heads::scripts(),
         json::scripts(),
@@ -179,7 +186,7 @@ pub(crate) fn cases() -> Vec<Case> {
         statuses::scripts(),
         tls::scripts(),
     ];
-    scripts.into_iter().flatten().flat_map(against_both).collect()
+    scripts.into_iter().flatten().collect()
 }
 
 fn against_both(script: Script) -> Vec<Case> {
@@ -205,6 +212,7 @@ fn against_both(script: Script) -> Vec<Case> {
             let reason = if is_late { judged.reason } else { reason };
             let checked = check(&judged, reason, gate, bounds).and(memory);
             let (came, sent) = (peer.connections(), peer.sent());
+            published::peer(peer.said());
             checked.map_err(|error| format!("{error}; {bounds:?}, {came} connections, {sent} bytes sent"))?;
             check_peer(&peer, which, &judged, pace).await
         }))

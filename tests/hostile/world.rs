@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 use agent_kourier::builtin;
 use kourier_core::egress::{DenyRule, EgressRules};
 use kourier_core::outcome::{Fault, Outcome};
+use kourier_core::schedule::Said;
 use kourier_core::url::BaseUrl;
 use kourier_sandbox::{
     AgentTarget, ChatTarget, Component, Connector, Credential, Endpoint, Limits, Pass, Run, Sandbox, Secret, Transport,
     Trust,
 };
 use tokio::runtime::{Builder, Runtime};
+
+use crate::published;
 
 /// Where cases and their requests run.
 pub(crate) static RUNTIME: LazyLock<Runtime> = LazyLock::new(runtime);
@@ -100,10 +103,16 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    fn of<R>(run: Run<R>, reason: impl FnOnce(&R) -> &'static str, waited: Duration) -> Self {
-        let Outcome { reason: said, gate } = run.outcome;
+    /// The end of a run against the peer at this URL. What of it would be published is looked at when the case is over.
+    fn of<R: Copy>(run: Run<R>, said: impl Fn(Outcome<R>) -> Said, url: &str, waited: Duration) -> Self {
+        published::ran(&run, &said, url);
+        let said = said(run.outcome);
+        let (reason, gate) = match said {
+            Said::Agent(outcome) => (outcome.reason.as_str(), outcome.gate),
+            Said::Channel(outcome) => (outcome.reason.as_str(), outcome.gate),
+        };
         Self {
-            reason: reason(&said),
+            reason,
             gate,
             fault: run.fault,
             lines: run.causes.into_iter().chain(run.advice).collect(),
@@ -130,12 +139,12 @@ pub(crate) async fn probe(which: Probe, url: &str, trust: Trust, network: Arc<dy
     match which {
         Probe::AgentCard => {
             let run = SANDBOX.check_agent(&AGENT_CARD, AgentTarget { card_path: None }, peer).await;
-            Judged::of(run, |reason| reason.as_str(), started.elapsed())
+            Judged::of(run, Said::Agent, url, started.elapsed())
         }
         Probe::Slack => {
             let target = ChatTarget { channel: CHANNEL.to_owned(), settings: [].into() };
             let run = SANDBOX.check_chat(&SLACK, target, peer).await;
-            Judged::of(run, |reason| reason.as_str(), started.elapsed())
+            Judged::of(run, Said::Channel, url, started.elapsed())
         }
     }
 }
@@ -146,7 +155,9 @@ pub(crate) fn warm_up() {
         // Its thread ends with the process.
         std::thread::spawn(count_lost_time);
         for which in Probe::ALL {
-            RUNTIME.block_on(RUNTIME.spawn(crate::peers::honest(which))).expect("no panic").expect("an honest peer");
+            let honest = RUNTIME.spawn(published::of(crate::peers::honest(which)));
+            let (checked, published) = RUNTIME.block_on(honest).expect("no panic");
+            published.judge(checked.map(drop)).expect("an honest peer");
         }
     });
     LazyLock::force(&WARM);

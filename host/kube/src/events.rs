@@ -45,7 +45,7 @@ struct Forbidden {
 
 /// A change of a Binding that people should hear of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Transition {
+pub struct Transition {
     is_warning: bool,
     reason: String,
     note: String,
@@ -113,7 +113,8 @@ fn lacks_the_right(error: &ApiError) -> bool {
 
 /// What people should hear of a write that made `after` of `before`: a warning when Ready becomes False or is True no
 /// more, or Accepted becomes False; good news when Ready becomes True.
-pub(crate) fn transition(before: &[Condition], after: &[Condition]) -> Option<Transition> {
+#[must_use]
+pub fn transition(before: &[Condition], after: &[Condition]) -> Option<Transition> {
     let ready = after.iter().find(|condition| condition.kind == ConditionType::Ready)?;
     let (was, is) = (status_of(before, ConditionType::Ready), ready.status);
     let accepted = status_of(after, ConditionType::Accepted);
@@ -143,7 +144,9 @@ impl Transition {
         Self { is_warning, reason: ConditionType::Ready.as_str().to_owned(), note }
     }
 
-    fn event(self) -> Event {
+    /// The Event that tells of it.
+    #[must_use]
+    pub fn event(self) -> Event {
         Event {
             type_: if self.is_warning { EventType::Warning } else { EventType::Normal },
             reason: self.reason,

@@ -21,6 +21,7 @@ use tokio::net::TcpListener;
 use super::{check_absent, check_denied};
 use crate::case::{Case, Checked};
 use crate::peers::honest_document;
+use crate::published;
 use crate::world::{Judged, Probe, RUNTIME, connector, probe, warm_up};
 
 /// The variable that tells the process that it is inside.
@@ -182,6 +183,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 /// How a case ended inside.
 fn told(name: &str) -> Checked {
+    published::by_itself();
     match &*OUTCOMES {
         Ok(outcomes) => outcomes.get(name).cloned().unwrap_or_else(|| Err("it did not run".to_owned())),
         Err(why) if std::env::var("CI").is_ok_and(|ci| ci == "true") => Err(why.clone()),
@@ -231,10 +233,15 @@ pub(crate) fn inside() {
         let denied = futures::future::join_all(denied.map(|address: IpAddr| listen(address, honest))).await;
         let mut running = Vec::new();
         for which in Probe::ALL {
-            let dead = Arc::new(ask(which, &format!("http://{GOOD}:1")).await);
+            let (dead, _) = published::of(ask(which, &format!("http://{GOOD}:1"))).await;
+            let dead = Arc::new(dead);
             for row in rows() {
+                let name = format!("{}::{}", row.name, which.name());
                 let run = run(Arc::new(row), which, Arc::clone(&dead), Arc::clone(&server));
-                running.push(async move { tokio::spawn(run).await.expect("no panic") });
+                running.push(async move {
+                    let (checked, published) = tokio::spawn(published::of(run)).await.expect("no panic");
+                    (name, published.judge(checked))
+                });
             }
         }
         // A few at a time: a resolver that has to wait for a thread gives up.
@@ -263,11 +270,10 @@ fn honest(seen: &Seen) -> Vec<Act> {
     }
 }
 
-async fn run(row: Arc<Row>, which: Probe, dead: Arc<Judged>, server: Arc<NameServer>) -> (String, Checked) {
+async fn run(row: Arc<Row>, which: Probe, dead: Arc<Judged>, server: Arc<NameServer>) -> Checked {
     let host = full_name(row.name, which);
     let judged = ask(which, &format!("http://{host}:{}", row.port)).await;
-    let checked = check(&row, &judged, &dead, server.asked(&host));
-    (format!("{}::{}", row.name, which.name()), checked)
+    check(&row, &judged, &dead, server.asked(&host))
 }
 
 async fn ask(which: Probe, url: &str) -> Judged {

@@ -7,17 +7,21 @@ use std::process::Command;
 use kourier_core::egress::DenyRule;
 use serde_json::Value;
 use suite::broker::{Broker, Setup, program};
+use suite::leak::series;
 use suite::peer::{Peer, answer};
 use suite::tls::{Identity, server_params};
 
 use crate::case::{Case, Checked};
 use crate::peers::honest_document;
+use crate::published::{self, Text};
 use crate::world::{CHANNEL, Probe};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = proxies();
     cases.push(Case::new("egress::program::the-log-and-a-metric-name-the-rule-and-no-status-does", || async {
-        tokio::task::spawn_blocking(named).await.map_err(|error| error.to_string())
+        let texts = tokio::task::spawn_blocking(named).await.map_err(|error| error.to_string())?;
+        texts.into_iter().for_each(published::text);
+        Ok(())
     }));
     cases
 }
@@ -59,6 +63,7 @@ async fn ask_past_a_proxy(names: [&'static str; 4], secure: bool, which: Probe) 
     command.envs(names.map(|name| (name, proxy.url()))).env_remove("NO_PROXY").env_remove("no_proxy");
     let ran = tokio::task::spawn_blocking(move || command.output()).await.map_err(|error| error.to_string())?;
     let output = ran.map_err(|error| error.to_string())?;
+    published::text(Text::Log("the output of probe run", String::from_utf8_lossy(&output.stdout).into_owned()));
     match (output.status.code(), peer.seen().is_empty(), proxy.connections()) {
         (Some(0), false, 0) => Ok(()),
         ended => Err(format!("{ended:?}: {}", String::from_utf8_lossy(&output.stdout))),
@@ -99,7 +104,7 @@ fn folder() -> Setup {
     setup
 }
 
-fn named() {
+fn named() -> [Text; 2] {
     let setup = folder();
     let mut broker = setup.start();
     let mut words = BTreeMap::new();
@@ -132,4 +137,5 @@ fn named() {
         };
         assert!(lines.iter().any(|line| is_it(&line)), "no line says that {name} was denied by {rule}: {lines:?}");
     }
+    [Text::Public("the statuses", statuses), Text::Public("the labels of the metrics", series(&metrics))]
 }

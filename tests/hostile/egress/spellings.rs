@@ -8,6 +8,7 @@ use kourier_sandbox::{Transport, Trust};
 
 use super::check_denied;
 use crate::case::{Case, Checked};
+use crate::published::{self, Text};
 use crate::world::{Probe, connector, near, probe};
 
 /// The rules as they are by default.
@@ -43,7 +44,10 @@ async fn refuse(url: &str) -> Checked {
     match BaseUrl::parse(url) {
         Ok(taken) => Err(format!("{url:?} was taken as {taken}")),
         Err(words) if url.len() > 6 && words.contains(url) => Err(format!("the URL is in {words:?}")),
-        Err(_) => Ok(()),
+        Err(words) => {
+            published::text(Text::Public("the problem", words));
+            Ok(())
+        }
     }
 }
 

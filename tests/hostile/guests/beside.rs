@@ -12,6 +12,7 @@ use super::behaviours::Row;
 use super::{Rogue, Starvation};
 use crate::case::{Case, Checked};
 use crate::peers::honest;
+use crate::published::{self, Published};
 use crate::world::{Judged, PEERS, Probe, RUNTIME, SECRET, near};
 
 /// Runs that misbehave at a time: as many as guests have threads.
@@ -36,10 +37,10 @@ async fn beside_honest_ones(row: Row) -> Checked {
     let hostile: Vec<_> = (0..AT_ONCE)
         .map(|_| {
             let (behaviour, settings, url) = (row.behaviour, row.settings, peer.url());
-            RUNTIME.spawn(async move {
+            RUNTIME.spawn(published::of(async move {
                 let transport = Arc::new(Pass::new(near()));
                 Rogue { behaviour, settings, url: &url, secret: SECRET, transport }.run().await
-            })
+            }))
         })
         .collect();
     for _ in 0..HONEST {
@@ -54,8 +55,11 @@ async fn beside_honest_ones(row: Row) -> Checked {
     if row.lasts && hostile.iter().all(tokio::task::JoinHandle::is_finished) {
         return Err("the honest ones took as long as those that misbehave".to_owned());
     }
-    let hostile: Vec<Run<ChannelReason>> =
+    let hostile: Vec<_> =
         join_all(hostile).await.into_iter().collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+    let (hostile, all): (Vec<Run<ChannelReason>>, Vec<Published>) = hostile.into_iter().unzip();
+    all.into_iter().for_each(published::include);
+    published::peer(peer.said());
     let starved = clock.is_longer_than(STARVED);
     hostile.iter().try_for_each(|run| row.check(run, starved))?;
     let seen = peer.seen().len();

@@ -7,6 +7,7 @@ use agent_kourier::builtin;
 use futures::future::join_all;
 use kourier_core::outcome::Fault;
 use kourier_core::reason::BackendReason;
+use kourier_core::schedule::Said;
 use kourier_core::url::BaseUrl;
 use kourier_sandbox::{AgentTarget, ChatTarget, Component, Endpoint, Limits, Sandbox, Trust};
 use suite::guests;
@@ -15,6 +16,7 @@ use suite::peer::{Peer, answer};
 use super::Starvation;
 use crate::case::{Case, Checked};
 use crate::peers::honest_document;
+use crate::published;
 use crate::world::{PEERS, RUNTIME, near};
 
 /// Less CPU time than usual, so that it is spent sooner.
@@ -28,6 +30,9 @@ const HONEST: usize = 4;
 /// KiB of the card that they read. That takes them past the CPU time after which a run shares its thread with those that
 /// spin.
 const CARD: usize = 900;
+
+/// Where nobody listens. Who spins asks for nothing.
+const NOBODY: &str = "http://127.0.0.1:9";
 
 pub(super) fn cases() -> Vec<Case> {
     vec![Case::new("guest::50-that-spin-at-a-time-beside-honest-ones-with-a-large-card", crowd)]
@@ -60,7 +65,7 @@ async fn crowd() -> Checked {
     let spin = |_| {
         let rogue = rogue.clone();
         let target = ChatTarget { channel: "spin".to_owned(), settings: [].into() };
-        RUNTIME.spawn(async move { SANDBOX.check_chat(&rogue, target, endpoint("http://127.0.0.1:9")).await })
+        RUNTIME.spawn(async move { SANDBOX.check_chat(&rogue, target, endpoint(NOBODY)).await })
     };
     let spinners: Vec<_> = (0..SPINNERS).map(spin).collect();
     let url = peer.url();
@@ -69,6 +74,9 @@ async fn crowd() -> Checked {
     let all_spun = spinners.iter().all(tokio::task::JoinHandle::is_finished);
     let spun = join_all(spinners).await;
     let starved = clock.is_longer_than(DEADLINE / 4);
+    let spun: Vec<_> = spun.into_iter().map(|run| run.expect("no panic")).collect();
+    honest.iter().for_each(|run| published::ran(run, Said::Agent, &url));
+    spun.iter().for_each(|run| published::ran(run, Said::Channel, NOBODY));
 
     for run in &honest {
         if (run.outcome.reason, run.fault) != (BackendReason::Ok, None) && !starved {
@@ -78,7 +86,7 @@ async fn crowd() -> Checked {
     if all_spun {
         return Err("the honest ones took as long as those that spin".to_owned());
     }
-    for run in spun.into_iter().map(|run| run.expect("no panic")) {
+    for run in spun {
         let ends = if starved { &[Fault::CpuBudget, Fault::Deadline][..] } else { &[Fault::CpuBudget] };
         if !run.fault.is_some_and(|fault| ends.contains(&fault)) {
             return Err(format!("a run that spins is not told from one that waits: {run:?}"));

@@ -9,15 +9,19 @@ use kourier_core::outcome::Fault;
 use serde_json::Value;
 use suite::broker::{Broker, Setup};
 use suite::guests;
+use suite::leak::series;
 use suite::peer::{Act, Peer, answer};
 
 use crate::case::{Case, Pace};
 use crate::peers::honest_document;
-use crate::world::{CHANNEL, PEERS};
+use crate::published::{self, Text};
+use crate::world::{CHANNEL, PEERS, SECRET};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![Case::paced(Pace::Together, "guest::faults::each-is-told-apart-and-honest-bindings-do-not-notice", || async {
-        tokio::task::spawn_blocking(told_apart).await.map_err(|error| error.to_string())
+        let texts = tokio::task::spawn_blocking(told_apart).await.map_err(|error| error.to_string())?;
+        texts.into_iter().for_each(published::text);
+        Ok(())
     })]
 }
 
@@ -83,11 +87,12 @@ fn folder(more: &str) -> Setup {
 
 /// Honest Bindings, one for each built-in probe and one for the very component that misbehaves elsewhere.
 fn honest(setup: &Setup, peer: &Peer) -> String {
-    setup.secret("honest", "chat", "token", "xoxb-not-a-token\n");
+    setup.secret("honest", "chat", "token", SECRET);
     objects("honest", "slack", [peer; 2], "slack", CHANNEL) + &objects("honest", "rogue", [peer; 2], "rogue", "fetch")
 }
 
-fn told_apart() {
+/// What the program said.
+fn told_apart() -> [Text; 3] {
     let peers = PEERS.block_on(async {
         let honest = Peer::start(|_| vec![answer("200 OK", "", honest_document("").as_bytes())]);
         [honest.await.expect("a port"), Peer::start(|_| vec![Act::Hang]).await.expect("a port")]
@@ -112,6 +117,13 @@ fn told_apart() {
     expect_metrics(&broker);
     assert!(is_honest_well(&broker));
     expect_honest_lines(&broker);
+    let said = |path: &str| broker.get(path).expect("it answers").1;
+    let log: Vec<String> = broker.lines().iter().map(ToString::to_string).collect();
+    [
+        Text::Public("the statuses", said("/bindings")),
+        Text::Public("the labels of the metrics", series(&said("/metrics"))),
+        Text::Log("the log", log.join("\n")),
+    ]
 }
 
 /// The objects of the namespace of a fault, with their Secret.
@@ -124,7 +136,7 @@ fn faulty(setup: &Setup, fault: Fault, [honest, silent]: &[Peer; 2]) -> String {
         Cause::NoMemory => (0, "", ""),
     };
     if fault != Fault::Credential {
-        setup.secret(fault.as_str(), "chat", "token", "xoxb-not-a-token\n");
+        setup.secret(fault.as_str(), "chat", "token", SECRET);
     }
     let chat = if fault == Fault::Deadline { silent } else { honest };
     let binding = |number| objects(fault.as_str(), &format!("b{number}"), [honest, chat], platform, channel);
@@ -170,7 +182,7 @@ fn lacking_memory(peer: &Peer) {
     const GIB: u64 = 1 << 20;
     let fault = Fault::Host;
     let setup = folder("");
-    setup.secret(fault.as_str(), "chat", "token", "xoxb-not-a-token\n");
+    setup.secret(fault.as_str(), "chat", "token", SECRET);
     setup.manifest("all.yaml", &(honest(&setup, peer)));
     let mut broker = setup.start_within(32 * GIB);
     broker.wait("the honest ones are ready", |broker| is_honest_well(broker).then_some(()));

@@ -13,6 +13,7 @@ use super::bytes::{
 };
 use crate::case::{Case, Checked};
 use crate::memory::Peak;
+use crate::published::{self, Text};
 use crate::world::SANDBOX;
 
 /// Each guest as it lies in its folder.
@@ -38,10 +39,14 @@ pub(super) enum Want {
 
 /// Loads a file, and checks what comes of it.
 pub(super) async fn load(bytes: impl FnOnce() -> Vec<u8> + Send + 'static, want: Want) -> Checked {
-    tokio::task::spawn_blocking(move || checked(&bytes(), want)).await.map_err(|error| error.to_string())?
+    let loaded = tokio::task::spawn_blocking(move || checked(&bytes(), want)).await;
+    let words = loaded.map_err(|error| error.to_string())??;
+    published::text(Text::Log("the words of a refusal", words));
+    Ok(())
 }
 
-fn checked(bytes: &[u8], want: Want) -> Checked {
+/// The words of the refusal; none when it can be run.
+fn checked(bytes: &[u8], want: Want) -> Result<String, String> {
     let (peak, started) = (Peak::begin(), Instant::now());
     let loaded = SANDBOX.load(bytes);
     let took = started.elapsed();
@@ -57,7 +62,8 @@ fn checked(bytes: &[u8], want: Want) -> Checked {
     if words.iter().any(|words| words.len() > WORDS || words.chars().any(|c| c.is_control() || c == '\u{202e}')) {
         return told("words that the log must not have");
     }
-    memory.map_err(|error| format!("{error}; {words:?}"))
+    memory.map_err(|error| format!("{error}; {words:?}"))?;
+    Ok(words.unwrap_or_default())
 }
 
 /// A whole component, small as they come.

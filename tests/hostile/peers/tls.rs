@@ -8,11 +8,13 @@ use kourier_sandbox::Trust;
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::version::{TLS12, TLS13};
+use suite::leak::{Form, spellings};
 use suite::peer::{Act, Peer, send};
 use suite::tls::{Authority, Identity, server_params};
 
 use super::pieces::{endless, head, honest_document, honest_with};
 use super::{GOOD, LARGE, LATE, NONE, Script, Want};
+use crate::world::SECRET;
 
 /// The authority that the probes trust here.
 static TRUSTED: LazyLock<Authority> = LazyLock::new(|| Authority::new("trusted").expect("an authority"));
@@ -67,6 +69,14 @@ fn certificates() -> Vec<Script> {
         shows("not-yet-valid", NONE, || but(|params| params.not_before = date_time_ymd(2100, 1, 1))),
         shows("of-another-address", NONE, || TRUSTED.issue(&server_params(&["127.0.0.2"])?)),
         shows("of-another-name", NONE, || TRUSTED.issue(&server_params(&["agent.example"])?)),
+        shows("of-a-name-that-is-the-credential", NONE, || {
+            let names =
+                spellings(SECRET).into_iter().filter(|(form, _)| matches!(form, Form::Plain | Form::Hexadecimal));
+            let names =
+                names.map(|(_, word)| word).filter(|word| word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'));
+            let names: Vec<String> = names.map(|word| format!("{word}.example")).collect();
+            TRUSTED.issue(&server_params(&names.iter().map(String::as_str).collect::<Vec<_>>())?)
+        }),
         shows("of-any-name", NONE, || TRUSTED.issue(&server_params(&["*"])?)),
         shows("of-the-address-as-a-name", NONE, || {
             but(|params| {
