@@ -70,7 +70,7 @@ fn manifest([endless, honest, chat]: &[Peer; 3]) -> String {
 }
 
 /// The value of a metric.
-fn metric(broker: &Broker, name: &str) -> Option<usize> {
+pub(crate) fn metric(broker: &Broker, name: &str) -> Option<usize> {
     // To look again and again would be work for the broker.
     std::thread::sleep(Duration::from_millis(200));
     let metrics = broker.get("/metrics")?.1;

@@ -172,6 +172,26 @@ pub(crate) fn cases() -> Vec<Case> {
     all().into_iter().flat_map(against_both).collect()
 }
 
+/// A peer that makes nobody wait.
+pub(crate) struct Prompt {
+    /// The peer itself.
+    pub(crate) peer: Peer,
+    /// Whom its probes trust.
+    pub(crate) trust: Trust,
+}
+
+/// Those that are taken, by number and name.
+pub(crate) async fn prompt(is_taken: impl Fn(usize, &str) -> bool) -> Vec<Prompt> {
+    let prompt = all().into_iter().filter(|script| script.pace == Pace::Alone && !script.may_be_late);
+    let taken = prompt.enumerate().filter(|(number, script)| is_taken(*number, &script.name));
+    let mut peers = Vec::new();
+    for (_, script) in taken {
+        let (peer, trust) = (script.start)().await;
+        peers.push(Prompt { peer, trust });
+    }
+    peers
+}
+
 fn all() -> Vec<Script> {
     let scripts = [
         body::scripts(),
