@@ -7,6 +7,7 @@ mod edits;
 mod foreign;
 mod frozen;
 mod leaders;
+mod redaction;
 mod rhythm;
 mod takeover;
 mod written;
