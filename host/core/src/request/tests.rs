@@ -37,10 +37,40 @@ fn a_path_below_the_base_is_taken() {
 }
 
 #[test]
+fn a_dot_segment_is_refused_in_any_spelling() {
+    let paths = [
+        "/..",
+        "/.",
+        "/a/..",
+        "/a/./b",
+        "/../a?b",
+        "/%2e",
+        "/%2E%2e/",
+        "/.%2e/a",
+        "/%252e%252E/a",
+        "/%25%32%65/",
+        "/..;a=b/c",
+        "/%2e;/c",
+        "/..%3b/c",
+        "/..%253Ba",
+        "/..?a",
+        "/..%3f",
+        "/a/..%3Fb=c",
+        "/%2e%2e%253fb",
+        "/.%3f",
+        "/.%23",
+        "/a/..%23b/c",
+        "/%2E.%2523",
+    ];
+    for path in paths {
+        check_one(path, Err("has a dot segment"));
+    }
+}
+
+#[test]
 fn a_path_that_could_lead_elsewhere_is_refused_and_told_why() {
     let slash = "does not begin with exactly one slash";
     let plain = "has white space, a control character or one outside ASCII";
-    let dots = "has a dot segment";
     let encoded = "has an encoded slash or backslash";
     let overlong = "has an overlong character";
     let percent = "has a percent sign without two hexadecimal digits";
@@ -59,28 +89,6 @@ fn a_path_that_could_lead_elsewhere_is_refused_and_told_why() {
         ("/\u{2025}/", plain),
         ("/\\a", "has a backslash or a fragment"),
         ("/a#b", "has a backslash or a fragment"),
-        ("/..", dots),
-        ("/.", dots),
-        ("/a/..", dots),
-        ("/a/./b", dots),
-        ("/../a?b", dots),
-        ("/%2e", dots),
-        ("/%2E%2e/", dots),
-        ("/.%2e/a", dots),
-        ("/%252e%252E/a", dots),
-        ("/%25%32%65/", dots),
-        ("/..;a=b/c", dots),
-        ("/%2e;/c", dots),
-        ("/..%3b/c", dots),
-        ("/..%253Ba", dots),
-        ("/..?a", dots),
-        ("/..%3f", dots),
-        ("/a/..%3Fb=c", dots),
-        ("/%2e%2e%253fb", dots),
-        ("/.%3f", dots),
-        ("/.%23", dots),
-        ("/a/..%23b/c", dots),
-        ("/%2E.%2523", dots),
         ("/a%2fb", encoded),
         ("/a%5Cb", encoded),
         ("/a%252fb", encoded),

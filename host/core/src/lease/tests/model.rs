@@ -79,16 +79,20 @@ fn play(world: &mut World, places: &mut [usize; ALIVE], history: &[(u64, usize, 
 }
 
 fn calm_down(world: &mut World, places: &mut [usize; ALIVE]) {
-    for place in places {
+    for place in &*places {
         let candidate = &mut world.candidates[*place];
         (candidate.link, candidate.frozen) = (WELL, 0);
-        if !candidate.running {
+    }
+    // The last late call, after which those that resigned have ended.
+    world.run_until(world.now + 60_000 + 3_000);
+    for place in places {
+        if !world.candidates[*place].running {
             let name = format!("c{}", world.candidates.len() + 1);
             *place = world.start(&name, 1000);
         }
     }
-    // The last late call, then a duration.
-    world.run_until(world.now + 60_000 + 3_000 + 20_000);
+    // A duration.
+    world.run_until(world.now + 20_000);
 }
 
 proptest! {
