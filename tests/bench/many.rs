@@ -72,7 +72,7 @@ fn snapshot() -> Snapshot {
 
 fn object<S: DeserializeOwned>(kind: &str, number: usize, spec: Value) -> Object<S> {
     let meta = Meta {
-        key: ObjectKey::new("team-a", &format!("{kind}-{number}")),
+        key: ObjectKey::new("team-a", format!("{kind}-{number}")),
         uid: Uid(format!("{kind}-uid-{number}")),
         generation: Generation(1),
         created: Timestamp(i64::try_from(number).unwrap()),
