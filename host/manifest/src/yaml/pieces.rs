@@ -2,6 +2,8 @@
 
 /// What ends a line in YAML; both together end one.
 pub(super) const BREAKS: [char; 2] = ['\n', '\r'];
+/// What a line without a text has. Other spaces of Unicode are a text for the parser.
+const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// The text of one document, and how many lines stand before it.
 pub(super) struct Piece<'t> {
@@ -14,7 +16,7 @@ impl Piece<'_> {
     pub(super) fn is_blank(&self) -> bool {
         lines(self.text).all(|line| {
             let rest = if marks(line, "---") || marks(line, "...") { line.get(3..).unwrap_or_default() } else { line };
-            let rest = rest.trim();
+            let rest = rest.trim_start_matches(BLANKS);
             rest.is_empty() || rest.starts_with('#')
         })
     }
@@ -59,5 +61,5 @@ fn marks(line: &str, mark: &str) -> bool {
 
 /// Whether there is nothing before a `---` but what belongs to the document that it begins: directives, comments.
 fn only_prologue(text: &str) -> bool {
-    lines(text).all(|line| line.trim().is_empty() || line.starts_with(['%', '#']))
+    lines(text).all(|line| line.trim_start_matches(BLANKS).is_empty() || line.starts_with(['%', '#']))
 }

@@ -31,6 +31,13 @@ fn documents_are_read_apart() {
 }
 
 #[test]
+fn a_space_that_is_none_of_yamls_is_a_text() {
+    check("\u{a0}\n---\na: 1\n", &["1: \"\u{a0}\"", "3: {\"a\":1}"]);
+    check("\u{2003}", &["1: \"\u{2003}\""]);
+    check(" \t\r\n---\n \t # A comment.\na: 1\n", &["4: {\"a\":1}"]);
+}
+
+#[test]
 fn a_carriage_return_alone_ends_a_line() {
     check("# A comment.\ra: 1\r", &["2: {\"a\":1}"]);
     check("a: 1\r---\rb: 2\r", &["1: {\"a\":1}", "3: {\"b\":2}"]);
