@@ -1,7 +1,7 @@
 //! Looks for what must not be told: secrets, hosts, addresses, ports, and the words of a peer.
 //!
 //! A text is read as somebody would who wants to find something: also with its escapes undone, with what is hexadecimal,
-//! base64 or a list of numbers decoded, and backwards: see [`view`]. How it is written does not matter: all letters are
+//! base64 or a list of numbers decoded, and backwards: see `view`. How it is written does not matter: all letters are
 //! small, and those that only look different are the same.
 
 mod address;
