@@ -242,9 +242,16 @@ fn one_bad_document_hides_no_other() {
 
 #[test]
 fn a_document_comes_back_from_the_store_as_it_was() {
-    for text in [BINDING.to_owned(), BINDING.replace("C1", "1"), BINDING.replace("spec:", "status: {}\nspec:")] {
+    let texts = [
+        BINDING.to_owned(),
+        BINDING.replace("C1", "1"),
+        BINDING.replace("C1", "3.3333333333333333333e+49"),
+        BINDING.replace("spec:", "status: {}\nspec:"),
+    ];
+    for text in texts {
         let document = read(&text).documents.remove(0);
-        let again = Document::remembered(document.id.clone(), &document.stored(false));
+        let written = serde_json::from_str(&document.stored(false).to_string()).unwrap();
+        let again = Document::remembered(document.id.clone(), &written);
         assert_eq!(again.stored(false), document.stored(false));
         assert_eq!(again.spec::<kourier_core::object::BindingSpec>(), document.spec());
         assert_ne!(document.stored(true), document.stored(false));
