@@ -86,13 +86,13 @@ fn comes_back_from_the_store(document: &Document) {
 
 /// A good document before or after any other text is found, with its own lines and without a problem.
 fn hides_no_other(text: &str, content: &Content) {
-    // A byte order mark is one at the start alone. Comments and directives belong to the document that follows them.
-    let lines: Vec<&str> = text.split(['\n', '\r']).collect();
+    // Comments and directives belong to the document that follows them.
+    let lines: Vec<&str> = text.trim_start_matches('\u{feff}').split(['\n', '\r']).collect();
     let is_end =
         |line: &&str| line.strip_prefix("...").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']));
     let mut last = lines.rsplit(is_end).next().into_iter().flatten();
-    let is_prologue = last.all(|line| line.trim().is_empty() || line.starts_with(['#', '%']));
-    if text.starts_with(['\u{feff}', '%']) || is_prologue {
+    let is_prologue = last.all(|line| line.trim_matches([' ', '\t']).is_empty() || line.starts_with(['#', '%']));
+    if is_prologue {
         return;
     }
     let before = document::read(&format!("{GOOD}---\n{text}"));
@@ -101,9 +101,11 @@ fn hides_no_other(text: &str, content: &Content) {
         let good: Vec<_> = found.documents.iter().filter(|document| document.id.1.name == "fuzz-good").collect();
         assert!(good.iter().any(|document| document.faults().next().is_none()), "{found:?}");
     }
-    // What YAML forbids is seen in a comment that belongs to a document, and not in one that belongs to none. A byte order
-    // mark may stand before a document, too.
-    if text.contains(|c: char| c == '\u{feff}' || (c.is_control() && !matches!(c, '\t' | '\n' | '\r'))) {
+    // What YAML forbids is seen in a comment that belongs to a document, and not in one that belongs to none. A directive or
+    // a byte order mark may stand before a document, and not within one.
+    if lines.iter().any(|line| line.starts_with('%'))
+        || text.contains(|c: char| c == '\u{feff}' || (c.is_control() && !matches!(c, '\t' | '\n' | '\r')))
+    {
         return;
     }
     let lines = GOOD.lines().count() as u64 + 1;
@@ -144,11 +146,7 @@ fn means_what_json_means(text: &str) {
 /// Whether a value is the other, fields that are null left out, numbers by what they are worth.
 fn is_same(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
-        (Value::Number(ours), Value::Number(theirs)) => match (ours.as_f64(), theirs.as_f64()) {
-            // The reader of JSON rounds the last digit of some.
-            (Some(ours), Some(theirs)) => (ours - theirs).abs() <= ours.abs() * 4.0 * f64::EPSILON,
-            _ => false,
-        },
+        (Value::Number(ours), Value::Number(theirs)) => ours.as_f64() == theirs.as_f64(),
         (Value::Array(ours), Value::Array(theirs)) => {
             ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| is_same(ours, theirs))
         }
