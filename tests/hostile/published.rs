@@ -227,15 +227,18 @@ fn event(before: &[Condition], after: &[Condition]) -> Option<String> {
 struct Labels {
     metrics: Metrics,
     forbidden: Forbidden,
+    /// How many runs were counted.
+    runs: usize,
 }
 
 static LABELS: LazyLock<Mutex<Labels>> = LazyLock::new(|| {
     let metrics = Metrics::new(&Components::load(&SANDBOX, None));
-    Mutex::new(Labels { metrics, forbidden: Forbidden::new().secret(SECRET) })
+    Mutex::new(Labels { metrics, forbidden: Forbidden::new().secret(SECRET), runs: 0 })
 });
 
 impl Labels {
     fn count(&mut self, verdict: &Verdict, assessment: &Assessment) {
+        self.runs += 1;
         let wall = Duration::from_millis(1);
         let component = match verdict.said {
             Said::Agent(outcome) => {
@@ -257,6 +260,9 @@ impl Labels {
 /// Looks at the labels of the metrics of all cases that ran.
 pub(crate) fn labels() -> Checked {
     let labels = LABELS.lock().unwrap_or_else(PoisonError::into_inner);
+    if labels.runs == 0 {
+        return Err("no run was counted: nothing else was run".to_owned());
+    }
     none(&labels.forbidden.in_public("the labels of the metrics", &series(&labels.metrics.encode())))
 }
 

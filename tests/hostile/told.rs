@@ -40,6 +40,13 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 fn told(peers: &[Prompt], asked: &[Prompt]) -> Checked {
+    if peers.is_empty() || asked.len() != ASKED.len() {
+        return Err(format!(
+            "{} peers, and {} of those that are to be asked: was one renamed?",
+            peers.len(),
+            asked.len()
+        ));
+    }
     let setup = folder(peers);
     let mut broker = setup.start();
     broker.wait("every peer was probed", |broker| probed(broker, peers.len()).then_some(()));

@@ -45,7 +45,9 @@ impl Row {
     pub(super) fn check(&self, run: &Run<ChannelReason>, starved: bool) -> Checked {
         let told = |what: &str| Err(format!("{what}: {run:?}"));
         match self.ends {
-            Ends::Faults(Fault::CpuBudget, _) if starved && run.fault == Some(Fault::Deadline) => return Ok(()),
+            Ends::Faults(Fault::CpuBudget, _) if starved && run.fault == Some(Fault::Deadline) => {
+                println!("STARVED: the machine had no time for a run that spins, which ended by its deadline");
+            }
             Ends::Says(reason) if (run.outcome.reason, run.fault) != (reason, None) => return told("not as it says"),
             Ends::Says(_) => {}
             Ends::Faults(fault, words) => {
@@ -151,12 +153,18 @@ fn resources() -> Vec<Row> {
         faulty("recurse", Fault::Stack, "call stack exhausted"),
         // Rust keeps what has an address on a stack of its own, in memory, below which there is nothing.
         faulty("recurse-with-locals", Fault::Trap, "out of bounds memory access"),
-        Row { settings: &[("head", "xoxb-7f3a9c51"), ("tail", "d2e8-hostile")], ..fine("search-memory") },
+        Row { settings: HALVES, ..fine("search-memory") },
         greedy("spin"),
         greedy("spin-in-host-calls"),
         faulty("trap", Fault::Trap, "unreachable"),
     ]
 }
+
+/// The secret in two, so that a guest that looks for it in its memory does not bring it there itself.
+const HALVES: &[(&str, &str)] = {
+    let (head, tail) = SECRET.split_at(13);
+    &[("head", head), ("tail", tail)]
+};
 
 fn rest() -> Vec<Row> {
     const WORD: &[(&str, &str)] = &[("head", "7d41-told-"), ("tail", "9ab2-heard")];

@@ -227,7 +227,13 @@ fn expect_metrics(broker: &Broker) {
             Fault::Trap => assert_eq!(count + faults(broker, "rogue", Fault::Paused), 1 + PAUSED),
             Fault::Paused => assert!((PAUSED - 8..=PAUSED - 5).contains(&count), "{count} were paused"),
             Fault::NotLoaded | Fault::Host => assert_eq!(count, 0, "{fault}"),
-            _ => assert_eq!(count, 1, "{fault}"),
+            Fault::Deadline
+            | Fault::CpuBudget
+            | Fault::Memory
+            | Fault::Stack
+            | Fault::Panic
+            | Fault::BadAnswer
+            | Fault::Credential => assert_eq!(count, 1, "{fault}"),
         }
     }
     let metrics = broker.get("/metrics").expect("it answers").1;
