@@ -19,7 +19,7 @@ const VALUE: usize = 1024;
 pub fn check_path(path: &str) -> Result<(), String> {
     let refuse = |rule: &str| Err(format!("its path {rule}"));
     if path.len() > PATH {
-        return refuse("is longer than 2048 bytes");
+        return refuse(&format!("is longer than {PATH} bytes"));
     }
     if !path.starts_with('/') || path.starts_with("//") {
         return refuse("does not begin with exactly one slash");

@@ -101,7 +101,8 @@ pub fn read(text: &str) -> Content {
     for (index, document) in yaml::documents(text).enumerate() {
         if index == MAX_DOCUMENTS {
             content.broken = true;
-            content.tell([Fault { line: 0, problem: Problem::new("", "has more than 10000 documents: split it") }]);
+            let what = format!("has more than {MAX_DOCUMENTS} documents: split it");
+            content.tell([Fault { line: 0, problem: Problem::new("", what) }]);
             break;
         }
         match document {
