@@ -169,6 +169,9 @@ fn without_peers() -> String {
     folder.manifest("invalid.json", &list(&invalid()));
     let folder = folder.path("manifests").display().to_string();
     let said = [["check", &folder, "-o", "json"].as_slice(), &["components", "-o", "json"]].map(run);
+    // Our own words are allowed, so that what is forbidden must not pass for one of them.
+    let (_, port) = HOST.rsplit_once(':').expect("it has a port");
+    assert!(!String::from_utf8_lossy(&said[0].stdout).contains(port), "`check` repeats a port");
     let said: String = said.iter().map(|output| String::from_utf8_lossy(&output.stdout)).collect();
     let metrics: String = CATALOGUE.iter().map(|entry| format!("{} {} ", entry.name, entry.help)).collect();
     said + &metrics + " type unit null live ready requests"
