@@ -141,7 +141,7 @@ struct Begun {
 struct PassUnderWay {
     number: u64,
     start: Instant,
-    transport: Arc<dyn Transport>,
+    transport: Arc<Pass>,
 }
 
 impl Turning {
@@ -213,21 +213,22 @@ impl Turning {
             check: job.check,
             inputs: Arc::clone(&job.inputs),
             component: component.clone(),
-            transport: self.transport_of(job.pass),
+            transport: self.transport_of(&job),
         };
         let id = self.running.spawn(errand.run()).id();
         self.jobs.insert(id, Begun { job, component: component.clone() });
     }
 
-    /// The transport that the probes of this pass share. The one of the pass before it is dropped, answers included.
-    fn transport_of(&mut self, number: u64) -> Arc<dyn Transport> {
-        if let Some(pass) = self.pass.as_ref().filter(|pass| pass.number == number) {
-            return Arc::clone(&pass.transport);
+    /// The transport of a probe: the one that the probes of its pass share, unless no other would have its answers, which
+    /// are then not kept. The one of the pass before it is dropped, answers included.
+    fn transport_of(&mut self, job: &Job) -> Arc<dyn Transport> {
+        let direct = &self.prober.transport;
+        if self.pass.as_ref().is_none_or(|pass| pass.number != job.pass) {
+            let transport = Arc::new(Pass::with_request_time(Arc::clone(direct), self.prober.request));
+            self.pass = Some(PassUnderWay { number: job.pass, start: Instant::now(), transport });
         }
-        let shared = Pass::with_request_time(Arc::clone(&self.prober.transport), self.prober.request);
-        let transport: Arc<dyn Transport> = Arc::new(shared);
-        self.pass = Some(PassUnderWay { number, start: Instant::now(), transport: Arc::clone(&transport) });
-        transport
+        let shared = self.pass.as_ref().filter(|_| job.shares).map(|pass| Arc::clone(&pass.transport) as _);
+        shared.unwrap_or_else(|| Arc::clone(direct))
     }
 
     /// Takes what ended in the same moment, so that it is published together.

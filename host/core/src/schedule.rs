@@ -36,6 +36,16 @@ pub struct Inputs {
     pub secrets: SecretVersions,
 }
 
+impl Inputs {
+    /// Whom this probe asks.
+    fn origin(&self, check: Check) -> &str {
+        match check {
+            Check::Agent => self.served.agent.url.origin(),
+            Check::Channel => self.served.chat.url.origin(),
+        }
+    }
+}
+
 /// The versions of the Secrets that a Binding refers to, in an order that depends on the Binding alone. A version is
 /// any text that changes when the content does; one that says why a Secret cannot be read is as good.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,6 +86,8 @@ pub struct Job {
     pub check: Check,
     /// The configuration with which the pass began.
     pub inputs: Arc<Inputs>,
+    /// Whether another probe of its pass asks the same origin, so that an answer may be worth keeping.
+    pub shares: bool,
 }
 
 impl Job {
@@ -288,10 +300,18 @@ impl Schedule {
         // Stable: within one turn, namespaces keep their order.
         turns.sort_by_key(|(turn, _, _)| *turn);
         let pass = self.passes;
+        let mut askers: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, _, listed) in &turns {
+            for check in Check::ALL {
+                *askers.entry(listed.inputs.origin(check)).or_default() += 1;
+            }
+        }
         self.queue = turns
             .into_iter()
-            .flat_map(|(_, key, listed)| {
-                Check::ALL.map(|check| Job { pass, key: key.clone(), check, inputs: Arc::clone(&listed.inputs) })
+            .flat_map(|(_, key, listed)| Check::ALL.map(|check| (check, key, &listed.inputs)))
+            .map(|(check, key, inputs)| {
+                let shares = askers.get(inputs.origin(check)).is_some_and(|askers| *askers > 1);
+                Job { pass, key: key.clone(), check, inputs: Arc::clone(inputs), shares }
             })
             .collect();
         for job in &self.queue {

@@ -72,6 +72,14 @@ impl BaseUrl {
         &self.0
     }
 
+    /// Scheme, host and port, as in `https://a.example:8443`: who is asked, whatever the path.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        let host = self.0.find("://").map_or(0, |at| at + "://".len());
+        let end = self.0[host..].find('/').map_or(self.0.len(), |at| host + at);
+        &self.0[..end]
+    }
+
     /// Whether the host is a name of one label, which a resolver may complete with its own search domains.
     #[must_use]
     pub fn is_single_label_host(&self) -> bool {

@@ -113,3 +113,29 @@ fn the_bindings_of_a_pass_take_turns_by_namespace_and_the_changed_ones_go_first(
     }
     assert_eq!(order, "a/3 c/2 a/1 b/1 c/1 a/2 ");
 }
+
+#[test]
+fn a_probe_knows_whether_another_of_its_pass_asks_the_same_origin() {
+    let mut world = World::new();
+    world.serve("a/one").serve("b/two");
+    let agent = &mut world.objects.get_mut(&world::key("b/two")).unwrap().served.agent;
+    agent.url = crate::url::BaseUrl::parse("http://agent.example:8080/two").unwrap();
+    let shares = |world: &World| -> Vec<(String, Check, bool)> {
+        let mut schedule = Schedule::new(Cadence::default(), Moment::ORIGIN);
+        schedule.look(at(15), world.objects.clone());
+        let jobs = std::iter::from_fn(|| match schedule.next(at(15)) {
+            Step::Begin(job) => Some((job.key.to_string(), job.check, job.shares)),
+            _ => None,
+        });
+        jobs.collect()
+    };
+    let pair = |name: &str, agent: bool, channel: bool| {
+        [(name.to_owned(), Check::Agent, agent), (name.to_owned(), Check::Channel, channel)]
+    };
+    assert_eq!(shares(&world), [pair("a/one", false, true), pair("b/two", false, true)].concat());
+    world.serve("a/three");
+    let expected = [pair("a/one", true, true), pair("b/two", false, true)].concat();
+    assert_eq!(shares(&world)[..2], expected[..2]);
+    world.remove("a/three").remove("b/two");
+    assert_eq!(shares(&world), pair("a/one", false, false));
+}

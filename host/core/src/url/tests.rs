@@ -98,6 +98,18 @@ fn a_path_joins_with_exactly_one_slash() {
 }
 
 #[test]
+fn an_origin_is_a_url_without_its_path() {
+    for (text, want) in [
+        ("https://a.example", "https://a.example"),
+        ("https://a.example:443/b/c", "https://a.example"),
+        ("http://a.example:8080/b://c", "http://a.example:8080"),
+        ("http://[::1]:8080/b", "http://[::1]:8080"),
+    ] {
+        assert_eq!(BaseUrl::parse(text).unwrap().origin(), want);
+    }
+}
+
+#[test]
 fn a_host_of_one_label_is_told_from_names_with_dots_and_addresses() {
     for (text, want) in [
         ("http://agent", true),
