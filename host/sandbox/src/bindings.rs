@@ -1,5 +1,8 @@
 //! The two worlds of `wit/probe.wit`, which share their imports. Nothing outside this crate sees these types.
 
+use bytes::Bytes;
+use wasmtime::component::{ComponentType, Lower};
+
 /// World `agent-probe`, and the imports of both worlds.
 pub(crate) mod agent {
     wasmtime::component::bindgen!({
@@ -27,3 +30,18 @@ pub(crate) mod chat {
 pub(crate) use agent::agentkourier::probe::{endpoint, journal};
 pub(crate) use agent::exports::agentkourier::probe::agent as agent_export;
 pub(crate) use chat::exports::agentkourier::probe::chat as chat_export;
+
+/// The interface of requests.
+pub(crate) const ENDPOINT: &str = "agentkourier:probe/endpoint@0.1.0";
+
+/// `endpoint.response` with a body that a pass may share: the one of the macro's would be a copy.
+#[derive(ComponentType, Lower)]
+#[component(record)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<endpoint::Header>,
+    pub(crate) body: Bytes,
+}
+
+/// What `endpoint.send` yields.
+pub(crate) type Answer = Result<Response, endpoint::Failure>;

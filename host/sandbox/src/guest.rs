@@ -5,8 +5,9 @@ use std::sync::Arc;
 use kourier_core::egress::DenyRule;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
+use wasmtime::component::{HasSelf, Linker};
 
-use crate::bindings::{endpoint, journal};
+use crate::bindings::{Answer, ENDPOINT, endpoint, journal};
 use crate::fault::Cut;
 use crate::journal::Journal;
 use crate::limiter::Limiter;
@@ -35,11 +36,17 @@ pub(crate) struct Guest {
     pub(crate) told_late: bool,
 }
 
-impl endpoint::Host for Guest {
-    async fn send(
-        &mut self,
-        request: endpoint::Request,
-    ) -> wasmtime::Result<Result<endpoint::Response, endpoint::Failure>> {
+/// Links what a guest may call.
+pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+    linker.instance(ENDPOINT)?.func_wrap_async("send", |mut store, (request,): (endpoint::Request,)| {
+        Box::new(async move { Ok((store.data_mut().send(request).await?,)) })
+    })?;
+    journal::add_to_linker::<_, HasSelf<_>>(linker, |guest| guest)
+}
+
+impl Guest {
+    /// What `endpoint.send` does.
+    async fn send(&mut self, request: endpoint::Request) -> wasmtime::Result<Answer> {
         let credential = self.peer.as_ref().and_then(Peer::credential_header);
         if let Err(rule) = request::check(&request, credential, &self.limits) {
             self.journal.note(&format!("the probe's request was refused: {rule}"));
@@ -61,21 +68,7 @@ impl endpoint::Host for Guest {
         let answer = self.exchange(transport, outgoing).await;
         self.told(&what, answer)
     }
-}
 
-impl journal::Host for Guest {
-    async fn cause(&mut self, text: String) -> wasmtime::Result<()> {
-        self.journal.cause(&text);
-        Ok(())
-    }
-
-    async fn advise(&mut self, text: String) -> wasmtime::Result<()> {
-        self.journal.advise(&text);
-        Ok(())
-    }
-}
-
-impl Guest {
     /// Sends, apart from the guests' own threads. Once the guest was told that the run has no time left, a further
     /// request waits for the run's end: a guest that asks on does not spin meanwhile.
     async fn exchange(&mut self, transport: Arc<dyn Transport>, request: HttpRequest) -> Result<HttpResponse, Failure> {
@@ -97,11 +90,7 @@ impl Guest {
     }
 
     /// What the guest is told of an answer; the log is told the rest.
-    fn told(
-        &mut self,
-        what: &str,
-        answer: Result<HttpResponse, Failure>,
-    ) -> wasmtime::Result<Result<endpoint::Response, endpoint::Failure>> {
+    fn told(&mut self, what: &str, answer: Result<HttpResponse, Failure>) -> wasmtime::Result<Answer> {
         let failure = match answer {
             Ok(response) => return Ok(Ok(incoming(response))),
             Err(failure) => failure,
@@ -117,6 +106,18 @@ impl Guest {
             Failure::TooLarge => endpoint::Failure::TooLarge,
             Failure::Host(_) => return Err(Cut::Host.into()),
         }))
+    }
+}
+
+impl journal::Host for Guest {
+    async fn cause(&mut self, text: String) -> wasmtime::Result<()> {
+        self.journal.cause(&text);
+        Ok(())
+    }
+
+    async fn advise(&mut self, text: String) -> wasmtime::Result<()> {
+        self.journal.advise(&text);
+        Ok(())
     }
 }
 

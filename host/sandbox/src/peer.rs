@@ -7,7 +7,7 @@ use kourier_core::rule::is_host_header;
 use url::Url;
 use zeroize::Zeroizing;
 
-use crate::bindings::endpoint as wit;
+use crate::bindings::{Response, endpoint as wit};
 use crate::endpoint::{Credential, Endpoint};
 use crate::transport::{HttpRequest, HttpResponse, Method};
 
@@ -120,7 +120,7 @@ fn path_prefix(prefix: &str, secret: &str) -> Result<Zeroizing<String>, Unusable
 }
 
 /// What the guest sees of an answer.
-pub(crate) fn incoming(response: HttpResponse) -> wit::Response {
+pub(crate) fn incoming(response: HttpResponse) -> Response {
     let headers = response
         .headers
         .into_iter()
@@ -128,7 +128,7 @@ pub(crate) fn incoming(response: HttpResponse) -> wit::Response {
         .take(FIELDS)
         .map(|(name, value)| wit::Header { name, value })
         .collect();
-    wit::Response { status: response.status, headers, body: response.body.into() }
+    Response { status: response.status, headers, body: response.body }
 }
 
 #[cfg(test)]

@@ -11,15 +11,14 @@ use kourier_core::reason::{BackendReason, ChannelReason};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
-use wasmtime::component::{HasSelf, Linker};
+use wasmtime::component::Linker;
 use wasmtime::{Engine, Store, UpdateDeadline};
 
-use crate::bindings::{endpoint, journal};
 use crate::component::{Component, LoadError, Pre};
 use crate::endpoint::Endpoint;
 use crate::engine::{Ticker, engine};
 use crate::fault::Cut;
-use crate::guest::Guest;
+use crate::guest::{self, Guest};
 use crate::journal::Journal;
 use crate::lanes::Lanes;
 use crate::limiter::Limiter;
@@ -97,8 +96,7 @@ impl Sandbox {
             engine(&limits).map_err(anyhow::Error::from).context("cannot start the WebAssembly engine")?;
         let ticker = Ticker::start(&engine).context("cannot start the thread that cuts probes")?;
         let mut linker = Linker::new(&engine);
-        endpoint::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
-        journal::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
+        guest::link(&mut linker)?;
         let lanes = Lanes::start().context("cannot start the threads on which probes run")?;
         let turns = Semaphore::new(limits.runs as usize);
         let limits = Arc::new(limits);
