@@ -7,12 +7,6 @@ extern crate alloc;
 #[path = "../../probes/agent-card/src/card.rs"]
 mod card;
 #[rustfmt::skip]
-#[path = "../../probes/agent-card/src/escape.rs"]
-mod escape;
-#[rustfmt::skip]
-#[path = "../../probes/agent-card/src/json.rs"]
-mod json;
-#[rustfmt::skip]
 #[path = "../../probes/agent-card/src/protocol.rs"]
 mod protocol;
 #[rustfmt::skip]

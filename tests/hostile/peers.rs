@@ -12,6 +12,7 @@ mod heads;
 mod json;
 mod pieces;
 mod redirects;
+mod shared;
 mod slack;
 mod slow;
 mod statuses;
@@ -32,7 +33,6 @@ use crate::case::{Case, Checked, MEMORY, Pace};
 use crate::memory::Peak;
 use crate::published;
 use crate::world::{CHANNEL, Judged, PEERS, Probe, SECRET, lost, near, probe};
-use pieces::LIMIT;
 pub(crate) use pieces::honest_document;
 
 /// The page's 10 seconds, and what this machine may need to notice that they are over. What the machine had no time for
@@ -169,7 +169,7 @@ impl Script {
 
 /// Every case of this family.
 pub(crate) fn cases() -> Vec<Case> {
-    all().into_iter().flat_map(against_both).collect()
+    all().into_iter().flat_map(against_both).chain(shared::cases()).collect()
 }
 
 /// A peer that makes nobody wait.
@@ -219,9 +219,7 @@ fn against_both(script: Script) -> Vec<Case> {
             let peak = (pace == Pace::Alone).then(Peak::begin);
             let before = lost();
             let judged = probe(which, &peer.url(), trust, near()).await;
-            // For each answer before the last: the pass keeps it to share it, and the guest's heap does not shrink.
-            let shared = u64::from(judged.requests.saturating_sub(1)) * 2 * (LIMIT as u64 >> 10);
-            let memory = peak.map_or(Ok(()), |peak| peak.at_most(MEMORY + shared));
+            let memory = peak.map_or(Ok(()), |peak| peak.at_most(MEMORY));
             let is_late = may_be_late && Some(judged.reason) == LATE.reason(which);
             let wait = match pace {
                 Pace::Alone if !is_late => PROMPT,

@@ -13,7 +13,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::json::{JsonError, Problem, RawText, Reader};
+use kourier_probe_sdk::json::{JsonError, Problem, Reader, Text};
+
 use crate::protocol::{self, Shape, Stated};
 use crate::url::{self, Reach, UrlFault};
 
@@ -41,7 +42,7 @@ pub(crate) fn judge(body: &[u8]) -> Result<Vec<String>, Refusal> {
     if !is_object {
         return Err(Refusal::Invalid("the answer is not a JSON object".into()));
     }
-    let name = card.name.map(RawText::decode).unwrap_or_default();
+    let name = card.name.map(Text::decode).unwrap_or_default();
     if name.chars().all(|char| char.is_whitespace() || char.is_control()) {
         return Err(Refusal::Invalid("name is missing or blank".into()));
     }
@@ -51,12 +52,12 @@ pub(crate) fn judge(body: &[u8]) -> Result<Vec<String>, Refusal> {
 /// The members that count.
 #[derive(Default)]
 struct Card<'a> {
-    name: Option<RawText<'a>>,
+    name: Option<Text<'a>>,
     interfaces: Offers,
-    url: Option<RawText<'a>>,
-    preferred_transport: Option<RawText<'a>>,
+    url: Option<Text<'a>>,
+    preferred_transport: Option<Text<'a>>,
     additional: Offers,
-    version: Option<RawText<'a>>,
+    version: Option<Text<'a>>,
     has_authentication: bool,
     has_security_schemes: bool,
 }
@@ -74,12 +75,12 @@ fn read(body: &[u8]) -> Result<(Card<'_>, bool), JsonError> {
 impl<'a> Card<'a> {
     fn member(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<(), Problem> {
         match name {
-            "name" => self.name = reader.string()?,
+            "name" => self.name = reader.value()?.as_text(),
             "supportedInterfaces" => self.interfaces = Offers::read(reader, "supportedInterfaces", Shape::Interface)?,
-            "url" => self.url = reader.string()?,
-            "preferredTransport" => self.preferred_transport = reader.string()?,
+            "url" => self.url = reader.value()?.as_text(),
+            "preferredTransport" => self.preferred_transport = reader.value()?.as_text(),
             "additionalInterfaces" => self.additional = Offers::read(reader, "additionalInterfaces", Shape::Legacy)?,
-            "protocolVersion" => self.version = reader.string()?,
+            "protocolVersion" => self.version = reader.value()?.as_text(),
             "authentication" => {
                 self.has_authentication = true;
                 reader.skip()?;
@@ -116,11 +117,11 @@ impl<'a> Card<'a> {
     }
 
     fn root_version(&self) -> Stated {
-        protocol::version(self.version.map(RawText::decode).as_deref(), Shape::Legacy)
+        protocol::version(self.version.map(Text::decode).as_deref(), Shape::Legacy)
     }
 
-    fn root_interface(&self, url: RawText<'a>, version: Stated) -> Interface {
-        let binding = match protocol::binding(self.preferred_transport.map(RawText::decode).as_deref()) {
+    fn root_interface(&self, url: Text<'a>, version: Stated) -> Interface {
+        let binding = match protocol::binding(self.preferred_transport.map(Text::decode).as_deref()) {
             // The specification of 0.3 says so.
             Stated::Nothing => Stated::Ours,
             stated => stated,
@@ -149,7 +150,7 @@ impl<'a> Card<'a> {
     }
 
     fn says_one_in_the_legacy_shape(&self, root_version: Stated) -> bool {
-        let version = self.version.map(RawText::decode).unwrap_or_default();
+        let version = self.version.map(Text::decode).unwrap_or_default();
         let is_one = protocol::major_minor(version.trim()).is_some_and(|(major, _)| major == 1);
         root_version == Stated::Ours && is_one
     }
@@ -184,25 +185,25 @@ impl Interface {
         let (mut url, mut version, mut binding, mut transport) = (None, None, None, None);
         reader.object(&mut |reader, name| {
             match name.decode().as_ref() {
-                "url" => url = reader.string()?,
-                "protocolBinding" => binding = reader.string()?,
-                "transport" => transport = reader.string()?,
-                "protocolVersion" => version = reader.string()?,
+                "url" => url = reader.value()?.as_text(),
+                "protocolBinding" => binding = reader.value()?.as_text(),
+                "transport" => transport = reader.value()?.as_text(),
+                "protocolVersion" => version = reader.value()?.as_text(),
                 _ => reader.skip()?,
             }
             Ok(())
         })?;
-        let binding = match protocol::binding(binding.map(RawText::decode).as_deref()) {
+        let binding = match protocol::binding(binding.map(Text::decode).as_deref()) {
             // The name of 0.3, and of drafts of 1.0.
-            Stated::Nothing => protocol::binding(transport.map(RawText::decode).as_deref()),
+            Stated::Nothing => protocol::binding(transport.map(Text::decode).as_deref()),
             stated => stated,
         };
         let version = match shape {
             // In a list of 0.x the root says the version.
             Shape::Legacy => Stated::Nothing,
-            Shape::Interface => protocol::version(version.map(RawText::decode).as_deref(), shape),
+            Shape::Interface => protocol::version(version.map(Text::decode).as_deref(), shape),
         };
-        Ok(Self { url: url::judge(&url.map(RawText::decode).unwrap_or_default()), binding, version })
+        Ok(Self { url: url::judge(&url.map(Text::decode).unwrap_or_default()), binding, version })
     }
 }
 

@@ -11,9 +11,7 @@
 extern crate alloc;
 
 mod card;
-mod escape;
 mod fetch;
-mod json;
 mod protocol;
 mod url;
 

@@ -1,25 +1,46 @@
-//! Reads over a JSON text and stops only where the caller wants to know.
+//! Reads over a JSON text of a stranger and stops only where the caller wants to know.
 //!
-//! The whole text is checked against the grammar, but nothing is built of it: a card may be 1 MiB, and five of its
-//! members count. A value of another type than the caller hopes for is read over and reported as not there. That a text
-//! is UTF-8 is seen string by string, and only in those that are not ASCII: outside strings the grammar has nothing else.
+//! The whole text is checked against the grammar, but nothing is built of it: an answer may be 1 MiB, and five of its
+//! members count. It takes no memory of the heap, whatever the text is, and about a millisecond for a megabyte. A value
+//! of another type than the caller hopes for is read over and reported as not there. That a text is UTF-8 is seen string
+//! by string, and only in those that are not ASCII: outside strings the grammar has nothing else.
 //!
 //! Stricter than the grammar in two points: nesting ends at [`MAX_DEPTH`], and an escaped half of a surrogate pair is an
-//! error, because it stands for no text. More lenient in one: a byte order mark at the start is allowed.
+//! error, because it stands for no text, unless the reader is [lenient](Reader::lenient). More lenient in one: a byte order
+//! mark at the start is allowed.
+//!
+//! ```
+//! use kourier_probe_sdk::json::{Reader, Value};
+//!
+//! let mut joined = None;
+//! let mut reader = Reader::new(br#"{"loft": {"birds": [1, 2]}, "joined": true}"#);
+//! let read = reader.object(&mut |reader, name| {
+//!     match &*name.decode() {
+//!         "joined" => joined = reader.value()?.as_bool(),
+//!         _ => reader.skip()?,
+//!     }
+//!     Ok(())
+//! });
+//! assert_eq!(read.and_then(|_| reader.end()), Ok(()));
+//! assert_eq!(joined, Some(true));
+//! ```
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 use core::fmt;
 
-use crate::escape::{Escaped, code_point, unescape};
+mod escape;
 
-/// How deep arrays and objects may be nested: enough for any card, and little of the stack.
-pub(crate) const MAX_DEPTH: usize = 128;
+use escape::{Escaped, code_point, unescape};
+
+/// How deep arrays and objects may be nested: enough for any answer of an API, and little of the stack.
+pub const MAX_DEPTH: usize = 128;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// What is wrong with a text, and at which byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct JsonError {
+pub struct JsonError {
     problem: Problem,
     at: usize,
 }
@@ -27,10 +48,14 @@ pub(crate) struct JsonError {
 /// What is wrong. A reader that says so stands at the byte, so that this fits into a register: it is what nearly every
 /// function here returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
+pub enum Problem {
+    /// A string has bytes that are no UTF-8.
     NotUtf8,
+    /// It is not JSON, or ends too early.
     Syntax,
+    /// More than [`MAX_DEPTH`] arrays and objects in each other.
     TooDeep,
+    /// An escape stands for half of a surrogate pair.
     LoneSurrogate,
 }
 
@@ -46,24 +71,68 @@ impl fmt::Display for JsonError {
     }
 }
 
-/// A string as it stands in the text, without its quotes. It is valid, escapes included.
+/// A string as it stands in the text, without its quotes. Its escapes were checked when it was read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RawText<'a> {
+pub struct Text<'a> {
     raw: &'a [u8],
     escaped: bool,
 }
 
-impl<'a> RawText<'a> {
+/// A value, as far as it is told.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A string.
+    Text(Text<'a>),
+    /// A number, an array or an object. It was read over.
+    Other,
+}
+
+impl<'a> Text<'a> {
     /// What it means.
-    pub(crate) fn decode(self) -> Cow<'a, str> {
-        // It was checked when it was read.
-        let raw = str::from_utf8(self.raw).unwrap_or_default();
-        if self.escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) }
+    #[must_use]
+    pub fn decode(self) -> Cow<'a, str> {
+        let raw = String::from_utf8_lossy(self.raw);
+        if self.escaped { Cow::Owned(unescape(&raw)) } else { raw }
+    }
+
+    /// What it means, if that has at most so many bytes. A longer one costs no memory.
+    #[must_use]
+    pub fn decode_short(self, bytes: usize) -> Option<Cow<'a, str>> {
+        // An escape has at most six times as many bytes as what it stands for: `\u0041`.
+        let factor = if self.escaped { 6 } else { 1 };
+        if self.raw.len() > bytes.saturating_mul(factor) {
+            return None;
+        }
+        Some(self.decode()).filter(|text| text.len() <= bytes)
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The text, if it is one.
+    #[must_use]
+    pub const fn as_text(self) -> Option<Text<'a>> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Null | Self::Bool(_) | Self::Other => None,
+        }
+    }
+
+    /// The boolean, if it is one.
+    #[must_use]
+    pub const fn as_bool(self) -> Option<bool> {
+        match self {
+            Self::Bool(value) => Some(value),
+            Self::Null | Self::Text(_) | Self::Other => None,
+        }
     }
 }
 
 /// A place in a text, and the brackets around it.
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     cursor: Cursor<'a>,
     brackets: Brackets,
 }
@@ -72,23 +141,41 @@ type Step = Result<(), Problem>;
 
 impl<'a> Reader<'a> {
     /// A reader at the start of this text.
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self::with(bytes, false)
+    }
+
+    /// A reader that takes what stands for no character (bytes that are no UTF-8, an escaped half of a surrogate pair) for
+    /// U+FFFD, as long as it is in a string. For answers in which many people's words stand, one of which somebody cut in
+    /// the middle of a character.
+    #[must_use]
+    pub fn lenient(bytes: &'a [u8]) -> Self {
+        Self::with(bytes, true)
+    }
+
+    fn with(bytes: &'a [u8], is_lenient: bool) -> Self {
         let at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-        Self { cursor: Cursor { text: bytes, at }, brackets: Brackets { open: [0; MAX_DEPTH], depth: 0 } }
+        Self { cursor: Cursor { text: bytes, at, is_lenient }, brackets: Brackets { open: [0; MAX_DEPTH], depth: 0 } }
     }
 
     /// A problem that was just met, with its place. Of a text in another encoding it is the encoding: that may have looked
     /// like any other problem first.
-    pub(crate) fn error(&self, problem: Problem) -> JsonError {
+    #[must_use]
+    pub fn error(&self, problem: Problem) -> JsonError {
         match not_utf8(self.cursor.text) {
-            Some(at) => JsonError { problem: Problem::NotUtf8, at },
-            None => JsonError { problem, at: self.cursor.at },
+            Some(at) if !self.cursor.is_lenient => JsonError { problem: Problem::NotUtf8, at },
+            _ => JsonError { problem, at: self.cursor.at },
         }
     }
 
     /// Reads an object and calls `member` for each of its members, in their order; `member` has to read the value.
     /// Anything else is read over and `false`.
-    pub(crate) fn object(&mut self, member: &mut dyn FnMut(&mut Self, RawText<'a>) -> Step) -> Result<bool, Problem> {
+    ///
+    /// # Errors
+    ///
+    /// The [`Problem`] with the text.
+    pub fn object(&mut self, member: &mut dyn FnMut(&mut Self, Text<'a>) -> Step) -> Result<bool, Problem> {
         if self.cursor.next_token() != Some(b'{') {
             return self.skip().map(|()| false);
         }
@@ -103,7 +190,11 @@ impl<'a> Reader<'a> {
 
     /// Reads an array and calls `item` for each of its items, in their order; `item` has to read it. Anything else is
     /// read over and `false`.
-    pub(crate) fn array(&mut self, item: &mut dyn FnMut(&mut Self) -> Step) -> Result<bool, Problem> {
+    ///
+    /// # Errors
+    ///
+    /// The [`Problem`] with the text.
+    pub fn array(&mut self, item: &mut dyn FnMut(&mut Self) -> Step) -> Result<bool, Problem> {
         if self.cursor.next_token() != Some(b'[') {
             return self.skip().map(|()| false);
         }
@@ -115,17 +206,29 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Reads a string. Anything else is read over and none.
-    pub(crate) fn string(&mut self) -> Result<Option<RawText<'a>>, Problem> {
-        match self.cursor.next_token() {
-            Some(b'"') => self.cursor.string().map(Some),
-            _ => self.skip().map(|()| None),
-        }
+    /// Reads any value.
+    ///
+    /// # Errors
+    ///
+    /// The [`Problem`] with the text.
+    pub fn value(&mut self) -> Result<Value<'a>, Problem> {
+        let value = match self.cursor.next_token() {
+            Some(b'"') => return self.cursor.string().map(Value::Text),
+            Some(b't') => Value::Bool(true),
+            Some(b'f') => Value::Bool(false),
+            Some(b'n') => Value::Null,
+            _ => Value::Other,
+        };
+        self.skip().map(|()| value)
     }
 
     /// Reads over any value. Nearly all of a large card is read here, so this is one loop, whatever is nested in what, and
     /// its place in the text is a local, which stays in registers.
-    pub(crate) fn skip(&mut self) -> Step {
+    ///
+    /// # Errors
+    ///
+    /// The [`Problem`] with the text.
+    pub fn skip(&mut self) -> Step {
         let mut cursor = self.cursor;
         let step = self.brackets.over_value(&mut cursor);
         self.cursor = cursor;
@@ -133,7 +236,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Makes sure that nothing but white space follows.
-    pub(crate) fn end(&mut self) -> Step {
+    ///
+    /// # Errors
+    ///
+    /// The [`Problem`] with the text.
+    pub fn end(&mut self) -> Step {
         if self.cursor.next_token().is_none() { Ok(()) } else { Err(Problem::Syntax) }
     }
 }
@@ -212,6 +319,7 @@ impl Brackets {
 struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
+    is_lenient: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -252,7 +360,7 @@ impl<'a> Cursor<'a> {
 
     /// A member's name and its colon.
     #[inline(always)]
-    fn name(&mut self) -> Result<RawText<'a>, Problem> {
+    fn name(&mut self) -> Result<Text<'a>, Problem> {
         if self.next_token() != Some(b'"') {
             return Err(Problem::Syntax);
         }
@@ -263,7 +371,7 @@ impl<'a> Cursor<'a> {
 
     /// A string, whose opening quote the cursor stands at.
     #[inline(always)]
-    fn string(&mut self) -> Result<RawText<'a>, Problem> {
+    fn string(&mut self) -> Result<Text<'a>, Problem> {
         self.at += 1;
         let start = self.at;
         let (mut escaped, mut seen) = (false, 0);
@@ -279,11 +387,11 @@ impl<'a> Cursor<'a> {
             }
         }
         let raw = self.text.get(start..self.at).unwrap_or_default();
-        if seen & HIGH_BITS != 0 && not_utf8(raw).is_some() {
+        if seen & HIGH_BITS != 0 && !self.is_lenient && not_utf8(raw).is_some() {
             return Err(Problem::NotUtf8);
         }
         self.at += 1;
-        Ok(RawText { raw, escaped })
+        Ok(Text { raw, escaped })
     }
 
     /// Where an escape ends, whose backslash the cursor stands at.
@@ -292,6 +400,7 @@ impl<'a> Cursor<'a> {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(self.at + 2),
             Some(b'u') => match self.text.get(self.at + 2..).map(code_point) {
                 Some(Escaped::Char(_, len)) => Ok(self.at + 2 + len),
+                Some(Escaped::LoneSurrogate) if self.is_lenient => Ok(self.at + 2 + Escaped::HALF),
                 Some(Escaped::LoneSurrogate) => Err(Problem::LoneSurrogate),
                 Some(Escaped::NotHex) | None => Err(Problem::Syntax),
             },

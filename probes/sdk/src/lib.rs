@@ -59,7 +59,7 @@
 //! that writes file, line and message to the journal before it traps. A probe that cannot do without `std` turns the
 //! feature off, builds for `wasm32-unknown-unknown` and makes a component of the module with `wasm-tools component new`.
 //!
-//! What is absent: JSON, URLs, retries. A probe brings what it needs.
+//! What is absent: URLs, retries. A probe brings what it needs; of JSON, [`json`] is enough for most.
 
 #![no_std]
 
@@ -70,6 +70,7 @@ mod bindings;
 pub mod chat;
 pub mod endpoint;
 pub mod journal;
+pub mod json;
 #[cfg(all(target_arch = "wasm32", feature = "runtime"))]
 mod runtime;
 

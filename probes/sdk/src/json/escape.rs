@@ -3,14 +3,19 @@
 use alloc::string::String;
 
 /// What stands after `\u`.
-pub(crate) enum Escaped {
+pub(super) enum Escaped {
     /// This character, in so many bytes.
     Char(char, usize),
     LoneSurrogate,
     NotHex,
 }
 
-pub(crate) fn code_point(after_u: &[u8]) -> Escaped {
+impl Escaped {
+    /// Bytes of a half of a surrogate pair.
+    pub(super) const HALF: usize = 4;
+}
+
+pub(super) fn code_point(after_u: &[u8]) -> Escaped {
     let Some(first) = hex(after_u) else { return Escaped::NotHex };
     if let Some(char) = char::from_u32(first) {
         return Escaped::Char(char, 4);
@@ -30,7 +35,7 @@ fn hex(text: &[u8]) -> Option<u32> {
 }
 
 /// The meaning of a string whose escapes are known to be valid.
-pub(crate) fn unescape(raw: &str) -> String {
+pub(super) fn unescape(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some((before, escape)) = rest.split_once('\\') {
@@ -39,7 +44,8 @@ pub(crate) fn unescape(raw: &str) -> String {
         let (char, len) = match after.next() {
             Some('u') => match code_point(after.as_str().as_bytes()) {
                 Escaped::Char(char, len) => (char, len),
-                Escaped::LoneSurrogate | Escaped::NotHex => (char::REPLACEMENT_CHARACTER, 0),
+                Escaped::LoneSurrogate => (char::REPLACEMENT_CHARACTER, Escaped::HALF),
+                Escaped::NotHex => (char::REPLACEMENT_CHARACTER, 0),
             },
             Some('b') => ('\u{8}', 0),
             Some('f') => ('\u{c}', 0),

@@ -1,8 +1,8 @@
 use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
-use serde_json::Value;
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn strings(text: &str) -> Vec<(String, Option<String>)> {
     let mut reader = Reader::new(text.as_bytes());
     let mut members = Vec::new();
     let is_object = reader.object(&mut |reader, name| {
-        let value = reader.string()?;
+        let value = reader.value()?.as_text();
         members.push((name.decode().into_owned(), value.map(|value| value.decode().into_owned())));
         Ok(())
     });
@@ -30,6 +30,52 @@ fn a_string_means_what_its_escapes_say() {
         r#" { "na\u006de" : "a\"\\\/\b\f\n\r\t\u00e9\uD83D\uDE00z" , "n":null,"o" : {"x":[1,{"y":"z"}]}, "e":"" } "#;
     let want = [("name", Some("a\"\\/\u{8}\u{c}\n\r\t\u{e9}\u{1f600}z")), ("n", None), ("o", None), ("e", Some(""))];
     assert_eq!(strings(text), want.map(|(name, value)| (name.into(), value.map(String::from))));
+}
+
+#[test]
+fn a_value_is_told_as_far_as_it_has_no_parts() {
+    let told = |text: &str| {
+        let mut reader = Reader::new(text.as_bytes());
+        let value = reader.value().unwrap();
+        assert_eq!(reader.end(), Ok(()), "{text}");
+        match value {
+            Value::Null => "null".to_string(),
+            Value::Bool(value) => format!("the boolean {value}"),
+            Value::Text(text) => format!("the text {}", text.decode()),
+            Value::Other => "other".to_string(),
+        }
+    };
+    for (text, want) in [
+        ("null", "null"),
+        (" true ", "the boolean true"),
+        ("false", "the boolean false"),
+        (r#""\u0061""#, "the text a"),
+        ("-1.5e3", "other"),
+        (r#"[true, "a"]"#, "other"),
+        (r#"{"a": null}"#, "other"),
+    ] {
+        assert_eq!(told(text), want, "{text}");
+    }
+    for text in ["tru", "nul", "", "]", "\"a"] {
+        assert_eq!(Reader::new(text.as_bytes()).value().unwrap_err(), Problem::Syntax, "{text}");
+    }
+}
+
+#[test]
+fn a_text_that_is_too_long_is_not_decoded() {
+    let short = |raw: &str, bytes: usize| {
+        let text = format!("\"{raw}\"");
+        let text = Reader::new(text.as_bytes()).value().unwrap().as_text().unwrap();
+        text.decode_short(bytes).map(|text| text.into_owned())
+    };
+    assert_eq!(short("abc", 3).as_deref(), Some("abc"));
+    assert_eq!(short("abcd", 3), None);
+    assert_eq!(short("", 0).as_deref(), Some(""));
+    assert_eq!(short(&r"\u0061".repeat(3), 3).as_deref(), Some("aaa"));
+    assert_eq!(short(&r"\u0061".repeat(4), 3), None);
+    assert_eq!(short(r"\n\n\n\n", 3), None);
+    assert_eq!(short(r"\ud83d\ude00", 4).as_deref(), Some("\u{1f600}"));
+    assert_eq!(short(r"\ud83d\ude00", 3), None);
 }
 
 #[test]
@@ -88,7 +134,7 @@ fn what_is_no_json_is_refused() {
     for text in wrong {
         let error = skim(text.as_bytes()).unwrap_err();
         assert!(matches!(error.problem, Problem::Syntax), "{text:?}: {error}");
-        assert!(serde_json::from_str::<Value>(text).is_err(), "{text:?}");
+        assert!(serde_json::from_str::<serde_json::Value>(text).is_err(), "{text:?}");
     }
 }
 
@@ -99,6 +145,32 @@ fn half_a_surrogate_pair_is_refused_wherever_it_stands() {
             assert_eq!(skim(text.as_bytes()).unwrap_err().problem, Problem::LoneSurrogate, "{text}");
         }
     }
+}
+
+#[test]
+fn a_lenient_reader_takes_what_is_no_character_of_a_string_for_one() {
+    let read = |text: &[u8]| {
+        let mut reader = Reader::lenient(text);
+        let value = reader.value()?.as_text().map(|text| text.decode().into_owned());
+        reader.end().map(|()| value.unwrap_or_default())
+    };
+    for (text, want) in [
+        (&br#""\ud83d""#[..], "\u{fffd}"),
+        (br#""a\ud83dd\u0041""#, "a\u{fffd}dA"),
+        (br#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
+        (br#""\ud83d\ud83d\ude00""#, "\u{fffd}\u{1f600}"),
+        (b"\"a\xff\"", "a\u{fffd}"),
+        (b"\"\xc3\"", "\u{fffd}"),
+        (b"\"\xff\\n\xff\"", "\u{fffd}\n\u{fffd}"),
+    ] {
+        assert_eq!(read(text).as_deref(), Ok(want), "{text:?}");
+    }
+    for text in [&b"\xff"[..], b"[\xff]", br#""\u12g4""#, b"\"\xff", b"\"\xff\n\""] {
+        assert_eq!(read(text), Err(Problem::Syntax), "{text:?}");
+    }
+    let mut reader = Reader::lenient(b"[\"\xff\", x]");
+    let problem = reader.skip().unwrap_err();
+    assert_eq!(reader.error(problem).to_string(), "is not JSON at byte 6");
 }
 
 #[test]
@@ -151,17 +223,17 @@ fn almost_json() -> impl Strategy<Value = String> {
 }
 
 /// Values, to be printed and read again.
-fn json() -> impl Strategy<Value = Value> {
+fn json() -> impl Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        any::<String>().prop_map(Value::from),
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(serde_json::Value::from),
+        any::<i64>().prop_map(serde_json::Value::from),
+        any::<f64>().prop_map(serde_json::Value::from),
+        any::<String>().prop_map(serde_json::Value::from),
     ];
     leaf.prop_recursive(6, 64, 8, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
+            prop::collection::vec(inner.clone(), 0..8).prop_map(serde_json::Value::from),
             prop::collection::btree_map(any::<String>(), inner, 0..8).prop_map(|map| map.into_iter().collect()),
         ]
     })
@@ -190,7 +262,7 @@ proptest! {
 
     #[test]
     fn it_accepts_what_serde_json_accepts(text in almost_json()) {
-        prop_assert_eq!(skim(text.as_bytes()).is_ok(), serde_json::from_str::<Value>(&text).is_ok(), "{}", text);
+        prop_assert_eq!(skim(text.as_bytes()).is_ok(), serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", text);
     }
 
     #[test]
@@ -201,7 +273,7 @@ proptest! {
 
     #[test]
     fn every_printed_string_is_read_as_it_was(value in any::<String>()) {
-        let text = format!("{{\"a\":{}}}", Value::from(value.as_str()));
+        let text = format!("{{\"a\":{}}}", serde_json::Value::from(value.as_str()));
         prop_assert_eq!(strings(&text), [("a".into(), Some(value))]);
     }
 }
