@@ -14,7 +14,7 @@ fn main() -> anyhow::Result<()> {
     kourier_component_build::build(&here.join("guests"), &names, Some(READY), Path::new(&out))?;
     fs::write(Path::new(&out).join("guests.rs"), table(&names))?;
     if std::env::var_os("CARGO_FEATURE_BENCH").is_some() {
-        agent_card(&here.join("../probes/agent-card/src"), Path::new(&out))?;
+        agent_card(&here.join("../probes"), Path::new(&out))?;
     }
     Ok(())
 }
@@ -41,16 +41,29 @@ fn table(names: &[&str]) -> String {
 /// The modules of the agent probe, for the measurements: without their tests, and on the plain types of `bench/sdk.rs`.
 /// The SDK itself would bring its generator, which changes the features of what wasmtime shares with it, so that
 /// everything would be compiled twice.
-fn agent_card(source: &Path, out: &Path) -> anyhow::Result<()> {
+fn agent_card(probes: &Path, out: &Path) -> anyhow::Result<()> {
+    const MODULES: [&str; 5] = [
+        "agent-card/src/card",
+        "agent-card/src/fetch",
+        "agent-card/src/protocol",
+        "agent-card/src/url",
+        "sdk/src/json",
+    ];
+    /// A module of `json`.
+    const ESCAPE: &str = "sdk/src/json/escape";
     let mut root = String::new();
-    for name in ["card", "escape", "fetch", "json", "protocol", "url"] {
-        let from = source.join(name).with_extension("rs");
-        let to = out.join(name).with_extension("rs");
+    for module in MODULES.into_iter().chain([ESCAPE]) {
+        let from = probes.join(module).with_extension("rs");
+        let to = out.join(from.file_name().unwrap_or_default());
         println!("cargo::rerun-if-changed={}", from.display());
         let text = fs::read_to_string(&from)?;
         let text = text.split("\n#[cfg(test)]").next().unwrap_or_default();
         fs::write(&to, text.replace("kourier_probe_sdk::", "crate::sdk::"))?;
-        root += &format!("#[path = {to:?}]\n#[allow(dead_code, reason = \"the probe uses the rest\")]\nmod {name};\n");
+        if module != ESCAPE {
+            let name = to.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+            root += "#[allow(dead_code, unreachable_pub, reason = \"the probe uses the rest, and others what is public\")]\n";
+            root += &format!("#[path = {to:?}]\nmod {name};\n");
+        }
     }
     Ok(fs::write(out.join("agent_card.rs"), root)?)
 }

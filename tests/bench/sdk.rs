@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "the measured modules use a part of what the SDK has")]
 
+pub(crate) use crate::json;
+
 /// Of `kourier_probe_sdk::agent`.
 pub(crate) mod agent {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
