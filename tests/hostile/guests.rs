@@ -10,7 +10,7 @@ mod crowd;
 mod descriptions;
 mod faults;
 mod files;
-mod telling;
+mod isolation;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -36,7 +36,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.extend(behaviours::rows().into_iter().map(beside::case));
     cases.extend(descriptions::cases());
     cases.extend(files::cases());
-    cases.extend(telling::cases());
+    cases.extend(isolation::cases());
     cases.extend(crowd::cases());
     cases.extend(faults::cases());
     cases

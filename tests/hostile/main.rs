@@ -13,8 +13,8 @@ mod guests;
 mod load;
 mod memory;
 mod peers;
+mod program;
 mod published;
-mod told;
 mod world;
 
 use std::process::ExitCode;
@@ -30,6 +30,7 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // One at a time: what else runs would be in the figure.
     arguments.test_threads = Some(1);
-    let cases = [peers::cases(), egress::cases(), guests::cases(), load::cases(), told::cases()].into_iter().flatten();
+    let cases =
+        [peers::cases(), egress::cases(), guests::cases(), load::cases(), program::cases()].into_iter().flatten();
     libtest_mimic::run(&arguments, case::trials(&arguments, cases)).exit_code()
 }

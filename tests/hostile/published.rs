@@ -42,7 +42,7 @@ tokio::task_local! {
 }
 
 /// How a run ended, and against whom.
-struct Verdict {
+struct EndedRun {
     url: String,
     said: Said,
     fault: Option<Fault>,
@@ -53,7 +53,7 @@ struct Verdict {
 /// What a case published.
 #[derive(Default)]
 pub(crate) struct Published {
-    verdicts: Vec<Verdict>,
+    runs: Vec<EndedRun>,
     texts: Vec<Text>,
     peers: Vec<Vec<u8>>,
     by_itself: bool,
@@ -80,21 +80,21 @@ pub(crate) async fn of<T>(case: impl Future<Output = T>) -> (T, Published) {
 
 /// A run of this case against the peer at this URL ended so.
 pub(crate) fn ran<R: Copy>(run: &Run<R>, said: impl FnOnce(Outcome<R>) -> Said, url: &str) {
-    let verdict = Verdict {
+    let ended = EndedRun {
         url: url.to_owned(),
         said: said(run.outcome),
         fault: run.fault,
         denied: run.denied.clone(),
         lines: run.causes.iter().chain(&run.advice).cloned().collect(),
     };
-    PUBLISHED.with(|published| published.borrow_mut().verdicts.push(verdict));
+    PUBLISHED.with(|published| published.borrow_mut().runs.push(ended));
 }
 
 /// A task of this case published this.
 pub(crate) fn include(other: Published) {
     PUBLISHED.with(|published| {
-        let Published { verdicts, texts, peers, by_itself } = &mut *published.borrow_mut();
-        verdicts.extend(other.verdicts);
+        let Published { runs, texts, peers, by_itself } = &mut *published.borrow_mut();
+        runs.extend(other.runs);
         texts.extend(other.texts);
         peers.extend(other.peers);
         *by_itself |= other.by_itself;
@@ -120,7 +120,7 @@ impl Published {
     /// What the case comes to when what it published is looked at.
     pub(crate) fn judge(&self, checked: Checked) -> Checked {
         checked.and_then(|()| {
-            if self.verdicts.is_empty() && self.texts.is_empty() && !self.by_itself {
+            if self.runs.is_empty() && self.texts.is_empty() && !self.by_itself {
                 return Err("nothing that it published was looked at".to_owned());
             }
             none(&self.leaks())
@@ -128,14 +128,14 @@ impl Published {
     }
 
     fn leaks(&self) -> Vec<Leak> {
-        let forbidden = self.verdicts.iter().fold(own(), |forbidden, verdict| forbidden.url(&verdict.url));
+        let forbidden = self.runs.iter().fold(own(), |forbidden, run| forbidden.url(&run.url));
         let forbidden = self.peers.iter().fold(forbidden, |forbidden, said| forbidden.said(said));
         let of_texts = self.texts.iter().flat_map(|text| match text {
             Text::Public(place, text) => forbidden.in_public(place, text),
             Text::Log(place, text) => forbidden.in_log(place, text),
         });
-        let of_verdicts = self.verdicts.iter().flat_map(|verdict| verdict.leaks(&forbidden));
-        of_texts.chain(of_verdicts).collect()
+        let of_runs = self.runs.iter().flat_map(|run| run.leaks(&forbidden));
+        of_texts.chain(of_runs).collect()
     }
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn own() -> Forbidden {
     OWN.clone()
 }
 
-impl Verdict {
+impl EndedRun {
     fn leaks(&self, forbidden: &Forbidden) -> Vec<Leak> {
         let (agent, channel) = (Outcome::of(BackendReason::Ok), Outcome::of(ChannelReason::Ok));
         let before = conditions(&assessment(&self.url, agent, channel));
@@ -237,10 +237,10 @@ static LABELS: LazyLock<Mutex<Labels>> = LazyLock::new(|| {
 });
 
 impl Labels {
-    fn count(&mut self, verdict: &Verdict, assessment: &Assessment) {
+    fn count(&mut self, run: &EndedRun, assessment: &Assessment) {
         self.runs += 1;
         let wall = Duration::from_millis(1);
-        let component = match verdict.said {
+        let component = match run.said {
             Said::Agent(outcome) => {
                 self.metrics.agent_probed(outcome.reason, wall);
                 "agent-card"
@@ -250,10 +250,10 @@ impl Labels {
                 "slack"
             }
         };
-        verdict.fault.iter().for_each(|fault| self.metrics.fault(component, *fault));
-        verdict.denied.iter().for_each(|rule| self.metrics.denied(*rule));
+        run.fault.iter().for_each(|fault| self.metrics.fault(component, *fault));
+        run.denied.iter().for_each(|rule| self.metrics.denied(*rule));
         self.metrics.count_conditions([assessment]);
-        self.forbidden = std::mem::take(&mut self.forbidden).url(&verdict.url);
+        self.forbidden = std::mem::take(&mut self.forbidden).url(&run.url);
     }
 }
 
@@ -269,13 +269,13 @@ pub(crate) fn labels() -> Checked {
 /// Whether what must not be told is found where it is told.
 pub(crate) fn planted() -> Checked {
     let url = "http://127.0.0.1:45213";
-    let verdict = |lines: &[&str]| {
+    let run = |lines: &[&str]| {
         let said = Said::Agent(Outcome::of(BackendReason::Unreachable));
         let lines = lines.iter().map(|line| (*line).to_owned()).collect();
-        Verdict { url: url.to_owned(), said, fault: None, denied: Vec::new(), lines }
+        EndedRun { url: url.to_owned(), said, fault: None, denied: Vec::new(), lines }
     };
     let with = |lines: &[&str], text: &str| Published {
-        verdicts: vec![verdict(lines)],
+        runs: vec![run(lines)],
         texts: vec![Text::Public("a text", text.to_owned())],
         peers: vec![b"<title>Klabautermann</title>".to_vec()],
         by_itself: false,

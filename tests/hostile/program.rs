@@ -28,7 +28,7 @@ const ASKED: [&str; 2] = ["echo-10-hexadecimal-as-a-code", "tls-of-a-name-that-i
 const ONE_OF: usize = 8;
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![Case::new("told::the-program-tells-nothing-of-its-peers", || async {
+    vec![Case::new("program::tells-nothing-of-its-peers", || async {
         let taken = |number: usize, name: &str| {
             number.is_multiple_of(ONE_OF) && !name.starts_with("tls-of-a-name") || name.starts_with("echo")
         };
