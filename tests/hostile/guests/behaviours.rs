@@ -7,6 +7,7 @@ use kourier_core::reason::ChannelReason;
 use kourier_sandbox::Run;
 use suite::peer::{Act, answer};
 
+use super::isolation::WORD;
 use crate::case::{Checked, Pace};
 use crate::world::SECRET;
 
@@ -167,7 +168,6 @@ const HALVES: &[(&str, &str)] = {
 };
 
 fn rest() -> Vec<Row> {
-    const WORD: &[(&str, &str)] = &[("head", "7d41-told-"), ("tail", "9ab2-heard")];
     vec![
         Row { settings: WORD, requests: 2, ..fine("hear") },
         Row { settings: WORD, requests: 4, ..fine("tell") },

@@ -16,7 +16,7 @@ use crate::case::{Case, Checked};
 use crate::world::{PEERS, near};
 
 /// The word, as both know it: the one who listens never has its halves side by side.
-const WORD: &[(&str, &str)] = &[("head", "7d41-told-"), ("tail", "9ab2-heard")];
+pub(super) const WORD: &[(&str, &str)] = &[("head", "7d41-told-"), ("tail", "9ab2-heard")];
 /// The same, as it is told.
 const WHOLE: &str = "7d41-told-9ab2-heard";
 
