@@ -17,6 +17,7 @@ use std::fs;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use kourier_core::message::is_spacing;
 use kourier_core::reason::ChannelReason;
 use kourier_core::schedule::Said;
 use kourier_core::url::BaseUrl;
@@ -69,6 +70,11 @@ fn folders() -> Result<BTreeSet<String>, String> {
 
 fn owned(names: Vec<&str>) -> BTreeSet<String> {
     names.into_iter().map(str::to_owned).collect()
+}
+
+/// Whether a terminal and a log can stand a line: nothing breaks it, turns its direction, or is not seen.
+fn is_plain(line: &str) -> bool {
+    line.chars().all(|c| c == ' ' || !is_spacing(c))
 }
 
 /// For how long the threads on which guests run have waited for a core of the machine.

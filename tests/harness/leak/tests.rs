@@ -43,7 +43,11 @@ fn a_secret_is_found_in_each_form_wherever_it_stands() {
     // Unlike it is written, and not in one of the forms alone.
     check("XoXb-7F3a/9C", (What::Secret, Form::Plain));
     check("ｘｏｘｂ-７ｆ３ａ/９ｃ", (What::Secret, Form::Plain));
-    check("xo\u{200b}xb-7f\u{ad}3a/9c", (What::Secret, Form::Plain));
+    for unseen in
+        ["\u{ad}", "\u{61c}", "\u{180e}", "\u{200b}", "\u{202e}", "\u{2060}", "\u{3164}", "\u{feff}", "\u{e0041}"]
+    {
+        check(&format!("xo{unseen}xb-7f{unseen}{unseen}3a/9c"), (What::Secret, Form::Plain));
+    }
     check("%2537%386F78622D3766336%312f3963", (What::Secret, Form::Hexadecimal));
 }
 

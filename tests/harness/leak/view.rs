@@ -2,6 +2,8 @@
 
 use std::iter::once;
 
+use kourier_core::message::is_spacing;
+
 /// How something is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
@@ -56,8 +58,9 @@ pub(super) fn folded(text: &str) -> String {
         '\u{3002}' | '\u{ff61}' => '.',
         _ => c,
     };
-    let seen = |c: &char| !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    text.chars().filter(seen).map(usual).flat_map(char::to_lowercase).collect()
+    // Blanks and control characters part words.
+    let is_kept = |c: &char| c.is_whitespace() || c.is_control() || !is_spacing(*c);
+    text.chars().filter(is_kept).map(usual).flat_map(char::to_lowercase).collect()
 }
 
 /// A text without the escapes of JSON, URLs and HTML, also when they are escaped again.

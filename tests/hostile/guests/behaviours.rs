@@ -7,6 +7,7 @@ use kourier_core::reason::ChannelReason;
 use kourier_sandbox::Run;
 use suite::peer::{Act, answer};
 
+use super::is_plain;
 use super::isolation::WORD;
 use crate::case::{Checked, Pace};
 use crate::world::SECRET;
@@ -61,17 +62,13 @@ impl Row {
             }
         }
         let mut lines = run.causes.iter().chain(&run.advice);
-        let is_plain = |line: &String| line.len() <= 512 && !line.chars().any(is_unseen) && !line.contains(SECRET);
+        let is_allowed = |line: &String| line.len() <= 512 && is_plain(line) && !line.contains(SECRET);
         // The guest's own 16, a panic, and 16 of the host's.
-        if run.causes.len() + run.advice.len() > 33 || !lines.all(is_plain) {
+        if run.causes.len() + run.advice.len() > 33 || !lines.all(is_allowed) {
             return told("lines that the log must not have");
         }
         (self.more)(run)
     }
-}
-
-fn is_unseen(character: char) -> bool {
-    character.is_control() || ('\u{202a}'..='\u{202e}').contains(&character)
 }
 
 fn row(behaviour: &'static str, ends: Ends) -> Row {

@@ -11,6 +11,7 @@ use super::bytes::{
     COMPONENT, MODULE, importing, memories, module, nest, section, sections, starting, tables, with_instance_of_given,
     with_instances_of_instances, with_module, with_nested,
 };
+use super::is_plain;
 use crate::case::{Case, Checked};
 use crate::memory::Peak;
 use crate::published::{self, Text};
@@ -59,7 +60,7 @@ fn checked(bytes: &[u8], want: Want) -> Result<String, String> {
         (Want::Refused(_) | Want::Faulty, None) => return told("it is loaded"),
         (Want::Loaded | Want::Either, None) | (Want::Refused(_) | Want::Faulty | Want::Either, Some(_)) => {}
     }
-    if words.iter().any(|words| words.len() > WORDS || words.chars().any(|c| c.is_control() || c == '\u{202e}')) {
+    if words.iter().any(|words| words.len() > WORDS || !is_plain(words)) {
         return told("words that the log must not have");
     }
     memory.map_err(|error| format!("{error}; {words:?}"))?;
