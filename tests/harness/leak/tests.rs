@@ -129,10 +129,11 @@ fn an_address_is_found_whosever_it_is() {
 
 #[test]
 fn a_peers_own_address_is_found_in_odd_spellings() {
-    for text in ["168364039", "0x0a090807", "012.09.8.7", "10.591879", "10.9.2055", "0xa.9.0x807", "10.9.8.07"] {
-        let is_odd = text == "012.09.8.7";
-        assert_eq!(found(text).contains(&(What::Address, Form::Plain)), !is_odd, "{text}: {:?}", found(text));
+    for text in ["168364039", "0x0a090807", "10.591879", "10.9.2055", "0xa.9.0x807", "10.9.8.07"] {
+        check(text, (What::Address, Form::Plain));
     }
+    // An octal number has no nine.
+    assert_eq!(found("012.09.8.7"), []);
     assert_eq!(forbidden().url("http://0").in_public("here", "0, 0.0 and 00"), []);
     for text in ["1024", "127.1", "0.3", "1.37.1", "2130706433", "12:34:56", "BackendReachable:AgentNotFound", "a: b"] {
         assert_eq!(found(text), [], "{text}");
