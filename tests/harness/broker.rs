@@ -18,6 +18,8 @@ use crate::process;
 
 /// Between two looks at a condition.
 const LOOK: Duration = Duration::from_millis(20);
+/// The same where each look is work for a broker that has much to do.
+const RARE_LOOK: Duration = Duration::from_millis(200);
 /// The longest that a condition may take. Never waited out when all is well; long, because machines are busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -228,7 +230,20 @@ impl Broker {
     /// # Panics
     ///
     /// When it does not in time, or the broker has ended: with the log.
-    pub fn wait<T>(&mut self, what: &str, mut look: impl FnMut(&Self) -> Option<T>) -> T {
+    pub fn wait<T>(&mut self, what: &str, look: impl FnMut(&Self) -> Option<T>) -> T {
+        self.wait_looking(LOOK, what, look)
+    }
+
+    /// The same with few looks, for a broker that has much to do.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::wait`].
+    pub fn wait_with_few_looks<T>(&mut self, what: &str, look: impl FnMut(&Self) -> Option<T>) -> T {
+        self.wait_looking(RARE_LOOK, what, look)
+    }
+
+    fn wait_looking<T>(&mut self, pause: Duration, what: &str, mut look: impl FnMut(&Self) -> Option<T>) -> T {
         let begun = Instant::now();
         loop {
             if let Some(found) = look(self) {
@@ -238,7 +253,7 @@ impl Broker {
             let log = || fs::read_to_string(&self.log).unwrap_or_default();
             assert!(ended.is_none(), "the broker ended before {what}: {ended:?}\n{}", log());
             assert!(begun.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}\n{}", log());
-            sleep(LOOK);
+            sleep(pause);
         }
     }
 
@@ -246,6 +261,27 @@ impl Broker {
     #[must_use]
     pub fn get(&self, path: &str) -> Option<(u16, String)> {
         exchange(self.admin, &format!("GET {path} HTTP/1.1\r\nhost: broker\r\nconnection: close\r\n\r\n"))
+    }
+
+    /// The value of a metric, which is a whole number: by its name and labels, as the metrics write them. None when there
+    /// is no such metric, or no answer.
+    #[must_use]
+    pub fn metric(&self, series: &str) -> Option<usize> {
+        let metrics = self.get("/metrics")?.1;
+        metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok())
+    }
+
+    /// How many passes have ended, by its metrics.
+    #[must_use]
+    pub fn passes(&self) -> usize {
+        self.metric("agentkourier_pass_duration_seconds_count").unwrap_or(0)
+    }
+
+    /// How many Bindings have this condition, by its metrics. None when they do not know it yet.
+    #[must_use]
+    pub fn bindings(&self, kind: &str, status: &str, reason: &str) -> Option<usize> {
+        let labels = format!("type=\"{kind}\",status=\"{status}\",reason=\"{reason}\"");
+        self.metric(&format!("agentkourier_binding_conditions{{{labels}}}"))
     }
 
     /// The Ready condition of a Binding, if it has one.

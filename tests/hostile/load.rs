@@ -2,7 +2,6 @@
 
 use std::net::Ipv4Addr;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use suite::broker::{Broker, Setup};
 use suite::leak::series;
@@ -69,20 +68,6 @@ fn manifest([endless, honest, chat]: &[Peer; 3]) -> String {
     text
 }
 
-/// The value of a metric.
-pub(crate) fn metric(broker: &Broker, name: &str) -> Option<usize> {
-    // To look again and again would be work for the broker.
-    std::thread::sleep(Duration::from_millis(200));
-    let metrics = broker.get("/metrics")?.1;
-    metrics.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
-}
-
-/// How many Bindings have this condition.
-fn count(broker: &Broker, kind: &str, status: &str, reason: &str) -> usize {
-    let name = format!("agentkourier_binding_conditions{{type=\"{kind}\",status=\"{status}\",reason=\"{reason}\"}}");
-    metric(broker, &name).unwrap_or(0)
-}
-
 /// The names and labels of the broker's metrics.
 fn endless_backends() -> Result<String, String> {
     let peers = peers();
@@ -92,18 +77,19 @@ fn endless_backends() -> Result<String, String> {
     let mut broker = setup.start();
     broker.wait("it is ready", |broker| broker.get("/ready").filter(|(status, _)| *status == 200));
     setup.manifest("all.yaml", &manifest(&peers));
-    let accepted = |broker: &Broker| count(broker, "Accepted", "True", "OK");
-    broker.wait("all is accepted", |broker| (accepted(broker) == HOSTILE + HONEST).then_some(()));
+    broker.wait_with_few_looks("all is accepted", |broker| {
+        (broker.bindings("Accepted", "True", "OK") == Some(HOSTILE + HONEST)).then_some(())
+    });
     // The objects themselves take memory too, whatever their peers send: what counts is what comes on top.
     let before = broker.memory("VmRSS").ok_or("the kernel tells no memory of a process")?;
-    let passes = |broker: &Broker| metric(broker, "agentkourier_pass_duration_seconds_count").unwrap_or(0);
-    let judged = |broker: &Broker| count(broker, "BackendReachable", "False", "InvalidAgentCard");
+    let judged = |broker: &Broker| broker.bindings("BackendReachable", "False", "InvalidAgentCard");
     // In small steps, each of which has the whole patience of a test: machines are busy.
     for enough in (20..=HOSTILE).step_by(20) {
-        broker.wait(&format!("{enough} are judged"), |broker| (judged(broker) >= enough).then_some(()));
+        let is_enough = |broker: &Broker| (judged(broker) >= Some(enough)).then_some(());
+        broker.wait_with_few_looks(&format!("{enough} are judged"), is_enough);
     }
-    let honest = broker.wait("the honest ones are judged", |broker| {
-        (count(broker, "Ready", "True", "OK") == HONEST).then(|| passes(broker))
+    let honest = broker.wait_with_few_looks("the honest ones are judged", |broker| {
+        (broker.bindings("Ready", "True", "OK") == Some(HONEST)).then(|| broker.passes())
     });
     let rise = broker.memory("VmHWM").ok_or("the kernel tells no peak")?.saturating_sub(before);
     println!("load: the broker's memory rose by {rise} KiB from {before} KiB; honest Bindings in pass {}", honest + 1);

@@ -10,7 +10,6 @@ use suite::broker::{Broker, Setup, run};
 use suite::leak::{Forbidden, Leak, none, series};
 
 use crate::case::{Case, Checked};
-use crate::load::metric;
 use crate::peers::{self, Prompt};
 use crate::published;
 use crate::world::{CHANNEL, PEERS, SECRET};
@@ -49,7 +48,7 @@ fn told(peers: &[Prompt], asked: &[Prompt]) -> Checked {
     }
     let setup = folder(peers);
     let mut broker = setup.start();
-    broker.wait("every peer was probed", |broker| probed(broker, peers.len()).then_some(()));
+    broker.wait_with_few_looks("every peer was probed", |broker| probed(broker, peers.len()).then_some(()));
     let bindings = broker.get("/bindings").ok_or("it does not answer")?.1;
     let runs: Vec<Vec<Run>> = asked.iter().map(|peer| probe_runs(&setup, peer)).collect();
     let forbidden = forbidden(peers.iter().chain(asked), &bindings, &without_peers());
@@ -153,14 +152,9 @@ fn invalid() -> Vec<Value> {
 
 /// Whether no probe of so many Bindings is to come.
 fn probed(broker: &Broker, bindings: usize) -> bool {
-    let count = |kind: &str, status: &str, reason: &str| {
-        metric(
-            broker,
-            &format!("agentkourier_binding_conditions{{type=\"{kind}\",status=\"{status}\",reason=\"{reason}\"}}"),
-        )
-    };
-    count("Accepted", "True", "OK") == Some(bindings)
-        && ["BackendReachable", "ChannelJoined"].iter().all(|kind| count(kind, "Unknown", "Pending") == Some(0))
+    let is_probed = |kind: &&str| broker.bindings(kind, "Unknown", "Pending") == Some(0);
+    broker.bindings("Accepted", "True", "OK") == Some(bindings)
+        && ["BackendReachable", "ChannelJoined"].iter().all(is_probed)
 }
 
 /// What the program says where no peer is asked: its words are its own.

@@ -80,16 +80,15 @@ fn what_is_broken_is_told_and_the_rest_is_served() {
     let told = |what: &str| broker.lines().iter().any(|line| line.to_string().contains(what));
     assert!(told("broken.wasm"), "the log does not name the component");
     assert!(told("broken.yaml"), "the log does not name the file");
-    let metrics = broker.get("/metrics").map(|(_, body)| body).unwrap_or_default();
-    for line in ["agentkourier_components{state=\"refused\"} 1", "agentkourier_config_problems 1"] {
-        assert!(metrics.contains(line), "{line} is missing from\n{metrics}");
+    for series in ["agentkourier_components{state=\"refused\"}", "agentkourier_config_problems"] {
+        assert_eq!(broker.metric(series), Some(1), "{series}");
     }
     let status = suite::broker::run(&["status", "--admin", &broker.admin()]);
     let said = "the files have a problem: `agent-kourier check` names them, and so does the broker's log\n";
     assert_eq!(String::from_utf8_lossy(&status.stderr), said);
     let probed =
         "agentkourier_binding_probe_duration_seconds_count{probe=\"agent\",platform=\"\",reason=\"Unreachable\"}";
-    assert!(metrics.contains(probed), "{probed} is missing from\n{metrics}");
+    assert!(broker.metric(probed) >= Some(1), "{probed}");
 }
 
 #[test]
@@ -151,8 +150,7 @@ fn sigterm_ends_it_with_exit_code_0_also_while_a_probe_waits_for_its_peer() {
     setup.manifest("chat.yaml", &binding("chat", "agents", "C2"));
     let mut broker = setup.start();
     broker.wait("a probe is in flight", |broker| {
-        let metrics = broker.get("/metrics")?.1;
-        metrics.contains("agentkourier_binding_probes_in_flight{probe=\"agent\"} 1").then_some(())
+        (broker.metric("agentkourier_binding_probes_in_flight{probe=\"agent\"}") == Some(1)).then_some(())
     });
     let begun = Instant::now();
     assert_eq!(broker.terminate().code(), Some(0));

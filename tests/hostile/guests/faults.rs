@@ -102,7 +102,7 @@ fn told_apart() -> [Text; 3] {
     text.extend(Fault::ALL.map(|fault| faulty(&setup, fault, &peers)));
     setup.manifest("all.yaml", &text);
     let mut broker = setup.start();
-    let passes = broker.wait("the honest ones are ready", |broker| is_honest_well(broker).then(|| passes(broker)));
+    let passes = broker.wait("the honest ones are ready", |broker| is_honest_well(broker).then(|| broker.passes()));
     assert!(passes <= 1, "the honest ones were judged in pass {passes}");
 
     for fault in Fault::ALL {
@@ -143,13 +143,6 @@ fn faulty(setup: &Setup, fault: Fault, [honest, silent]: &[Peer; 2]) -> String {
     (0..bindings).map(binding).collect()
 }
 
-/// Passes that ended.
-fn passes(broker: &Broker) -> usize {
-    let metrics = broker.get("/metrics").map(|(_, text)| text).unwrap_or_default();
-    let count = |line: &str| line.strip_prefix("agentkourier_pass_duration_seconds_count ")?.trim().parse().ok();
-    metrics.lines().find_map(count).unwrap_or(0)
-}
-
 fn is_honest_well(broker: &Broker) -> bool {
     ["slack", "rogue"].iter().all(|name| broker.ready("honest", name).is_some_and(|ready| ready["reason"] == "OK"))
 }
@@ -187,10 +180,8 @@ fn lacking_memory(peer: &Peer) {
     let mut broker = setup.start_within(32 * GIB);
     broker.wait("the honest ones are ready", |broker| is_honest_well(broker).then_some(()));
     broker.wait("nothing runs", |broker| {
-        let metrics = broker.get("/metrics")?.1;
-        let is_idle =
-            |probe| metrics.contains(&format!("agentkourier_binding_probes_in_flight{{probe=\"{probe}\"}} 0"));
-        ["agent", "chat"].into_iter().all(is_idle).then_some(())
+        let in_flight = |probe| broker.metric(&format!("agentkourier_binding_probes_in_flight{{probe=\"{probe}\"}}"));
+        ["agent", "chat"].into_iter().all(|probe| in_flight(probe) == Some(0)).then_some(())
     });
     // What is left is plenty for everything but an instance, which reserves 4 GiB.
     limit_address_space(&broker, broker.memory("VmSize").expect("the kernel tells it") + GIB);
@@ -211,12 +202,10 @@ fn limit_address_space(broker: &Broker, kib: u64) {
     assert!(limited.is_ok_and(|status| status.success()), "prlimit, of util-linux, cannot be run");
 }
 
-/// The metric's value.
+/// How many there were of a component, by the metrics.
 fn faults(broker: &Broker, component: &str, fault: Fault) -> usize {
-    let metrics = broker.get("/metrics").expect("it answers").1;
     let labels = format!("component=\"{component}\",kind=\"{fault}\",blame=\"{}\"", row(fault).1);
-    let name = format!("agentkourier_component_faults_total{{{labels}}} ");
-    metrics.lines().find_map(|line| line.strip_prefix(&name)?.trim().parse().ok()).unwrap_or(0)
+    broker.metric(&format!("agentkourier_component_faults_total{{{labels}}}")).unwrap_or(0)
 }
 
 /// Each fault is counted as what it is, as often as it was.

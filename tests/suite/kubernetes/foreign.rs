@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use suite::broker::Broker;
 use suite::cluster::{QUICK, World, condition_of};
 
 /// Somebody changes the status.
@@ -26,12 +25,6 @@ fn interfere(world: &World, name: &str, reason: &str) {
     ]);
 }
 
-fn metric(broker: &Broker, name: &str) -> u64 {
-    let (_, text) = broker.get("/metrics").expect("the broker answers");
-    let value = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-    value.unwrap_or_else(|| panic!("{name} is missing from\n{text}"))
-}
-
 #[test]
 fn one_edit_of_a_status_is_put_back_once_with_the_times_it_had() {
     let Some(world) = World::or_skip("one_edit_of_a_status_is_put_back_once_with_the_times_it_had") else { return };
@@ -44,9 +37,9 @@ fn one_edit_of_a_status_is_put_back_once_with_the_times_it_had() {
     world.wait_for_reason("chat", "OK");
     assert_eq!(world.get("chat")["status"], before);
     broker.wait("the put-back is counted", |broker| {
-        (metric(broker, "agentkourier_status_put_backs_total") == 1).then_some(())
+        (broker.metric("agentkourier_status_put_backs_total") == Some(1)).then_some(())
     });
-    assert_eq!(metric(&broker, "agentkourier_status_fights_total"), 0);
+    assert_eq!(broker.metric("agentkourier_status_fights_total"), Some(0));
 }
 
 #[test]
@@ -65,14 +58,14 @@ fn a_status_that_is_changed_again_and_again_is_a_fight_that_is_named_and_met_rar
         broker.lines().into_iter().find(|line| line["managers"].as_str().is_some_and(|names| names.contains("meddler")))
     });
     assert_eq!(line["level"], "WARN");
-    assert_eq!(metric(&broker, "agentkourier_status_fights_total"), 1);
+    assert_eq!(broker.metric("agentkourier_status_fights_total"), Some(1));
     interfere(&world, "chat", "Meddled");
     // It stands now: the next put-back is the cap away. Three gaps show that it does not come with the usual pace.
     let until = Instant::now() + Duration::from_millis(1500);
     while Instant::now() < until {
         assert_eq!(world.condition("chat", "Ready")["reason"], "Meddled");
     }
-    assert_eq!(metric(&broker, "agentkourier_status_put_backs_total"), 3);
+    assert_eq!(broker.metric("agentkourier_status_put_backs_total"), Some(3));
 }
 
 #[test]
@@ -94,7 +87,7 @@ fn a_condition_of_somebody_elses_type_is_left_alone() {
     world.binding("chat", "agents", "C10");
     world.wait_for_reason("chat", "ChannelJoined:NotInChannel");
     assert_eq!(condition_of(&world.get("chat"), "Audited")["reason"], "Seen");
-    assert_eq!(metric(&broker, "agentkourier_status_put_backs_total"), 0);
+    assert_eq!(broker.metric("agentkourier_status_put_backs_total"), Some(0));
 }
 
 #[test]
@@ -119,8 +112,8 @@ fn two_brokers_say_the_same_of_a_binding_without_a_connection_and_do_not_fight()
     }
     assert_eq!(version(&one), before);
     for broker in &brokers {
-        assert_eq!(metric(broker, "agentkourier_status_fights_total"), 0);
-        assert_eq!(metric(broker, "agentkourier_status_put_backs_total"), 0);
+        assert_eq!(broker.metric("agentkourier_status_fights_total"), Some(0));
+        assert_eq!(broker.metric("agentkourier_status_put_backs_total"), Some(0));
     }
 }
 
@@ -141,5 +134,5 @@ fn a_broker_name_that_is_installed_twice_shows_as_a_fight() {
     let named = |line: &Value| line.to_string().contains("second broker of the same name");
     let found = brokers[0].wait("the first names the fight", |broker| broker.lines().into_iter().find(named));
     assert_eq!(found["level"], "WARN");
-    assert!(brokers.iter().any(|broker| metric(broker, "agentkourier_status_fights_total") > 0));
+    assert!(brokers.iter().any(|broker| broker.metric("agentkourier_status_fights_total") > Some(0)));
 }

@@ -51,8 +51,8 @@ impl<'c> Side<'c> {
         list["items"].as_array().unwrap().iter().map(reason).collect()
     }
 
-    fn until_passed(&mut self, before: u64) {
-        self.broker.wait("a pass ends", |broker| (passes(broker) > before).then_some(()));
+    fn until_passed(&mut self, before: usize) {
+        self.broker.wait("a pass ends", |broker| (broker.passes() > before).then_some(()));
     }
 
     fn until_reasons(&mut self, world: &World, told: &str) {
@@ -91,7 +91,7 @@ fn a_leader_whose_api_server_is_frozen_never_writes_beside_its_successor_and_no_
 /// The leader's server is stopped when the leader has just looked at channels that are not what they were, and has not
 /// written yet, or just begins to.
 fn pass_the_lead(world: &World, (leader, standby): (&mut Side<'_>, &mut Side<'_>), as_it_writes: bool) {
-    let passes = passes(&leader.broker);
+    let passes = leader.broker.passes();
     for (_, channel) in TOLD.into_iter().chain(QUIET) {
         world.slack.kick(channel, BOT);
     }
@@ -115,13 +115,6 @@ fn pass_the_lead(world: &World, (leader, standby): (&mut Side<'_>, &mut Side<'_>
         world.slack.invite(channel, BOT);
     }
     leader.server.thaw().unwrap();
-}
-
-/// How many passes have ended.
-fn passes(broker: &Broker) -> u64 {
-    let (_, metrics) = broker.get("/metrics").unwrap_or_default();
-    let count = metrics.lines().find_map(|line| line.strip_prefix("agentkourier_pass_duration_seconds_count "));
-    count.and_then(|count| count.parse().ok()).unwrap_or_default()
 }
 
 /// What the audit logs of both servers have to say.

@@ -9,8 +9,7 @@ use suite::broker::Broker;
 use suite::cluster::{QUICK, SHORT_LEASE, World};
 
 pub(super) fn leads(broker: &Broker) -> bool {
-    let (_, metrics) = broker.get("/metrics").unwrap_or_default();
-    metrics.lines().any(|line| line == "agentkourier_leader 1")
+    broker.metric("agentkourier_leader") == Some(1)
 }
 
 /// Two replicas, the one that leads first.
