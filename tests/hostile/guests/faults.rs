@@ -1,7 +1,7 @@
-//! Every kind of fault in the program itself, each in a Binding of its own beside honest ones.
+//! Every kind of fault that a broker comes to, in the program itself, each in a Binding of its own beside honest ones.
 //!
 //! The log and a metric tell them apart: what it was, and whose doing. The honest ones are judged as if nobody else were
-//! there.
+//! there. To one kind, that no component is loaded, a broker does not come: see [`Cause::NotServed`].
 
 use std::process::Command;
 
@@ -40,13 +40,22 @@ enum Cause {
     /// The process may not have more memory: in a broker of its own.
     NoMemory,
     /// No component is loaded. A broker does not come to that: it serves no Binding whose platform has none, and the
-    /// agents' is built in. What a prober says of it is in its own tests.
+    /// agents' is built in. So here the Binding is refused; what a prober says of the fault is in its own tests.
     NotServed,
 }
 
-/// How each fault comes about, whose it is, and which words of the log say more of it.
-const fn row(fault: Fault) -> (Cause, &'static str, &'static str) {
-    match fault {
+/// A kind of fault.
+struct Row {
+    /// How it comes about.
+    cause: Cause,
+    /// Whose it is, as the log and the metric have it.
+    blame: &'static str,
+    /// What the log says more of it.
+    words: &'static str,
+}
+
+const fn row(fault: Fault) -> Row {
+    let (cause, blame, words) = match fault {
         Fault::Deadline => (Cause::Behaviour("ask-forever"), "guest", "the run was older than its wall time"),
         Fault::CpuBudget => (Cause::Behaviour("spin"), "guest", "the probe used up its CPU time"),
         Fault::Memory => (Cause::Behaviour("fill-memory"), "guest", "memory: "),
@@ -58,7 +67,8 @@ const fn row(fault: Fault) -> (Cause, &'static str, &'static str) {
         Fault::NotLoaded => (Cause::NotServed, "host", ""),
         Fault::Host => (Cause::NoMemory, "host", "Cannot allocate memory"),
         Fault::Credential => (Cause::NoSecret, "host", "there is no such Secret"),
-    }
+    };
+    Row { cause, blame, words }
 }
 
 /// A Binding to the honest agent, with a connection of its own to this platform.
@@ -106,7 +116,7 @@ fn told_apart() -> [Text; 3] {
     assert!(passes <= 1, "the honest ones were judged in pass {passes}");
 
     for fault in Fault::ALL {
-        match row(fault).0 {
+        match row(fault).cause {
             Cause::Behaviour(_) | Cause::Repeated(_) | Cause::NoSecret => {
                 expect_line(&mut broker, fault, "chat");
             }
@@ -128,7 +138,7 @@ fn told_apart() -> [Text; 3] {
 
 /// The objects of the namespace of a fault, with their Secret.
 fn faulty(setup: &Setup, fault: Fault, [honest, silent]: &[Peer; 2]) -> String {
-    let (bindings, platform, channel) = match row(fault).0 {
+    let (bindings, platform, channel) = match row(fault).cause {
         Cause::Behaviour(behaviour) => (1, "rogue", behaviour),
         Cause::Repeated(number) => (number, "rogue", "trap"),
         Cause::NoSecret => (1, "rogue", "fetch"),
@@ -149,7 +159,7 @@ fn is_honest_well(broker: &Broker) -> bool {
 
 /// Waits for the line of the log that says that this fault befell the Binding of its namespace.
 fn expect_line(broker: &mut Broker, fault: Fault, probe: &str) {
-    let (_, blame, words) = row(fault);
+    let Row { blame, words, .. } = row(fault);
     let of_fault = |line: &Value| {
         let is_it = line["message"] == "verdict changed" && line["probe"] == probe && line["fault"] == fault.as_str();
         is_it && is_of(line, fault)
@@ -172,23 +182,23 @@ fn is_of(line: &Value, fault: Fault) -> bool {
 
 /// A broker whose address space is too small for a pool of instances, and is then made too small for an instance.
 fn lacking_memory(peer: &Peer) {
-    const GIB: u64 = 1 << 20;
+    const GIB_IN_KIB: u64 = 1 << 20;
     let fault = Fault::Host;
     let setup = folder("");
     setup.secret(fault.as_str(), "chat", "token", SECRET);
     setup.manifest("all.yaml", &(honest(&setup, peer)));
-    let mut broker = setup.start_within(32 * GIB);
+    let mut broker = setup.start_within(32 * GIB_IN_KIB);
     broker.wait("the honest ones are ready", |broker| is_honest_well(broker).then_some(()));
     broker.wait("nothing runs", |broker| {
         let in_flight = |probe| broker.metric(&format!("agentkourier_binding_probes_in_flight{{probe=\"{probe}\"}}"));
         ["agent", "chat"].into_iter().all(|probe| in_flight(probe) == Some(0)).then_some(())
     });
     // What is left is plenty for everything but an instance, which reserves 4 GiB.
-    limit_address_space(&broker, broker.memory("VmSize").expect("the kernel tells it") + GIB);
+    limit_address_space(&broker, broker.memory("VmSize").expect("the kernel tells it") + GIB_IN_KIB);
     setup.manifest("host.yaml", &objects(fault.as_str(), "b0", [peer; 2], "rogue", "fetch"));
     expect_line(&mut broker, fault, "chat");
     expect_line(&mut broker, fault, "agent");
-    limit_address_space(&broker, 32 * GIB);
+    limit_address_space(&broker, 32 * GIB_IN_KIB);
     // Another channel, so that it is probed anew.
     setup.manifest("host.yaml", &objects(fault.as_str(), "b0", [peer; 2], "rogue", "keep-a-global"));
     broker.wait_for_reason((fault.as_str(), "b0"), "OK");
@@ -204,7 +214,7 @@ fn limit_address_space(broker: &Broker, kib: u64) {
 
 /// How many there were of a component, by the metrics.
 fn faults(broker: &Broker, component: &str, fault: Fault) -> usize {
-    let labels = format!("component=\"{component}\",kind=\"{fault}\",blame=\"{}\"", row(fault).1);
+    let labels = format!("component=\"{component}\",kind=\"{fault}\",blame=\"{}\"", row(fault).blame);
     broker.metric(&format!("agentkourier_component_faults_total{{{labels}}}")).unwrap_or(0)
 }
 
