@@ -7,11 +7,12 @@
 
 extern crate alloc;
 
+#[path = "../../harm.rs"]
+mod harm;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
-use alloc::vec::Vec;
-use core::hint::black_box;
 
 use kourier_probe_sdk::chat::{ChatProbe, Credential, CredentialHeader, Descriptor, Setting, Target, Verdict};
 use kourier_probe_sdk::endpoint::{self, Failure, Request};
@@ -41,10 +42,10 @@ const WAYS: [(&str, Way); 21] = [
     ("with-the-credential-as-host", with_the_credential_as_host),
     ("with-the-credential-in-two-lines", with_the_credential_in_two_lines),
     ("without-utf-8", without_utf_8),
-    ("and-fills-memory", and_fills_memory),
+    ("and-fills-memory", || harm::fill_memory()),
     ("and-panics", and_panics),
-    ("and-recurses", || if depth(1) == 0 { good() } else { without_utf_8() }),
-    ("and-spins", and_spins),
+    ("and-recurses", || if harm::depth(1) == 0 { good() } else { without_utf_8() }),
+    ("and-spins", || harm::spin()),
     ("and-traps", || core::arch::wasm32::unreachable()),
 ];
 
@@ -81,7 +82,7 @@ fn setting(name: String) -> Setting {
 }
 
 fn well_after_a_flood() -> Descriptor {
-    let line = "\u{1b}[2J\r\n\u{202e}x".repeat(1250);
+    let line = harm::long_line();
     for _ in 0..100 {
         journal::cause(&line);
     }
@@ -103,7 +104,7 @@ fn with_a_megabyte_of_name() -> Descriptor {
 
 fn with_a_length_beyond_memory() -> Descriptor {
     // SAFETY: there is none, which is what the host has to stand. It is neither read nor freed here.
-    let platform = unsafe { text_at(&mut vec![b'x'; 16], 1 << 30) };
+    let platform = unsafe { harm::text_at(&mut vec![b'x'; 16], 1 << 30) };
     Descriptor { platform, ..good() }
 }
 
@@ -111,20 +112,10 @@ fn with_a_length_beyond_memory() -> Descriptor {
 fn with_100_megabytes_that_overlap() -> Descriptor {
     let mut megabytes = vec![b'x'; 4 << 20];
     // SAFETY: they are neither changed nor freed: the call ends with them.
-    let names = (0..25).map(|_| unsafe { text_at(&mut megabytes, 4 << 20) });
+    let names = (0..25).map(|_| unsafe { harm::text_at(&mut megabytes, 4 << 20) });
     let settings = names.map(setting).collect();
     core::mem::forget(megabytes);
     Descriptor { settings, ..good() }
-}
-
-/// A text of this length at this place.
-///
-/// # Safety
-///
-/// It must be neither freed nor changed, nor read where there is nothing.
-unsafe fn text_at(place: &mut [u8], length: usize) -> String {
-    // SAFETY: see above.
-    unsafe { String::from_raw_parts(place.as_mut_ptr(), length, length) }
 }
 
 fn with_1000_settings() -> Descriptor {
@@ -146,26 +137,7 @@ fn without_utf_8() -> Descriptor {
     Descriptor { platform: unsafe { String::from_utf8_unchecked(vec![0xff, 0xfe]) }, ..good() }
 }
 
-fn and_fills_memory() -> Descriptor {
-    let mut held: Vec<Vec<u8>> = Vec::new();
-    loop {
-        held.push(black_box(vec![1; 1 << 20]));
-    }
-}
-
 #[expect(clippy::panic, reason = "what is tested")]
 fn and_panics() -> Descriptor {
     panic!("this probe is for nothing");
-}
-
-#[inline(never)]
-#[expect(unconditional_recursion, reason = "what is tested")]
-fn depth(level: usize) -> usize {
-    depth(level + 1) ^ depth(level + 2)
-}
-
-fn and_spins() -> Descriptor {
-    loop {
-        core::hint::spin_loop();
-    }
 }

@@ -7,6 +7,8 @@
 
 extern crate alloc;
 
+#[path = "../../harm.rs"]
+mod harm;
 mod network;
 mod resources;
 mod telling;
@@ -83,9 +85,9 @@ fn setting<'a>(target: &'a Target, name: &str) -> Option<&'a str> {
     target.settings.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-/// A hundred lines of ten thousand characters, with those that move a terminal's cursor.
+/// A hundred long lines.
 fn flood_the_journal(_target: &Target) -> Verdict {
-    let line = "\u{1b}[2J\r\n\u{202e}x".repeat(1250);
+    let line = harm::long_line();
     for _ in 0..50 {
         journal::cause(&line);
         journal::advise(&line);

@@ -8,7 +8,7 @@ use kourier_probe_sdk::chat::{Target, Verdict};
 use kourier_probe_sdk::endpoint::{self, Failure, Header, Method, Request};
 use kourier_probe_sdk::journal;
 
-use crate::resources::spin;
+use crate::harm::{spin, text_at};
 use crate::setting;
 
 /// What the answer to one GET of the setting `path` is: Ok for a 200, `NotInChannel` for another status, and a verdict of
@@ -58,7 +58,7 @@ pub(crate) fn ask_wrongly_a_million_times(_target: &Target) -> Verdict {
 pub(crate) fn spin_when_told_so(target: &Target) -> Verdict {
     match fetch(target) {
         Verdict::Ok => Verdict::Ok,
-        _ => spin(target),
+        _ => spin(),
     }
 }
 
@@ -103,16 +103,6 @@ pub(crate) fn hand_over_megabytes(_target: &Target) -> Verdict {
     let answer = endpoint::send(&request);
     core::mem::forget(request);
     answer.map_or(Verdict::PlatformUnavailable, |_| Verdict::Ok)
-}
-
-/// A text of this length at this place.
-///
-/// # Safety
-///
-/// It must be neither freed nor changed, nor read where there is nothing.
-unsafe fn text_at(place: &mut [u8], length: usize) -> String {
-    // SAFETY: see above.
-    unsafe { String::from_raw_parts(place.as_mut_ptr(), length, length) }
 }
 
 /// Journals what it was told, as a careless probe does.

@@ -6,12 +6,10 @@ use core::hint::black_box;
 use kourier_probe_sdk::chat::{Target, Verdict};
 use kourier_probe_sdk::journal;
 
-use crate::setting;
+use crate::{harm, setting};
 
 pub(crate) fn spin(_target: &Target) -> Verdict {
-    loop {
-        core::hint::spin_loop();
-    }
+    harm::spin()
 }
 
 /// Leaves the guest's own code again and again, so that only the sum of its time is large.
@@ -22,10 +20,7 @@ pub(crate) fn spin_in_host_calls(_target: &Target) -> Verdict {
 }
 
 pub(crate) fn fill_memory(_target: &Target) -> Verdict {
-    let mut held: Vec<Vec<u8>> = Vec::new();
-    loop {
-        held.push(black_box(alloc::vec![1; 1 << 20]));
-    }
+    harm::fill_memory()
 }
 
 /// Ok when it was refused and went on.
@@ -34,15 +29,8 @@ pub(crate) fn live_with_a_full_memory(_target: &Target) -> Verdict {
     if much.try_reserve(1 << 30).is_err() { Verdict::Ok } else { Verdict::UnexpectedAnswer }
 }
 
-/// Fills the host's stack: a frame holds nothing that has an address.
 pub(crate) fn recurse(target: &Target) -> Verdict {
-    if depth(target.channel.len()) == 0 { Verdict::Ok } else { Verdict::UnexpectedAnswer }
-}
-
-#[inline(never)]
-#[expect(unconditional_recursion, reason = "what is tested")]
-fn depth(level: usize) -> usize {
-    depth(level + 1) ^ depth(level + 2)
+    if harm::depth(target.channel.len()) == 0 { Verdict::Ok } else { Verdict::UnexpectedAnswer }
 }
 
 /// Fills the guest's own stack, which lies in its memory.
