@@ -160,14 +160,20 @@ fn was_said(verdict: &Verdict, said: &[Answer]) {
     let has = |archived, member| {
         shown.iter().any(|c| c.is_archived == Some(archived) && (member == c.is_member || c.is_archived == Some(true)))
     };
+    let refused = said.iter().any(|one| one.ok == Some(false) && one.error.is_some());
     let is_said = match verdict {
         Verdict::Ok => listed(false) || has(false, Some(true)),
         Verdict::ChannelArchived => listed(true) || has(true, None),
         Verdict::NotInChannel => has(false, Some(false)) || has(false, None),
+        Verdict::InvalidChannel => refused || shown.iter().any(|c| c.is_im == Some(true)),
         Verdict::CredentialsRejected | Verdict::MissingScope | Verdict::AccessRestricted | Verdict::ChannelNotFound => {
-            said.iter().any(|one| one.ok == Some(false) && one.error.is_some())
+            refused
         }
-        _ => true,
+        // Nothing of the channel.
+        Verdict::RateLimited(_)
+        | Verdict::PlatformTimeout
+        | Verdict::PlatformUnavailable
+        | Verdict::UnexpectedAnswer => true,
     };
     assert!(is_said, "no answer says {verdict:?}: {said:?}");
 }
