@@ -107,15 +107,11 @@ fn workspace() -> Workspace {
     let channel = |id: &str, archived: bool, members: &[&str]| Channel {
         name: id.to_lowercase(),
         archived,
-        members: members.iter().map(|&member| member.to_owned()).collect(),
-        ..Channel::default()
+        ..Channel::of(members)
     };
-    let scopes = || ["channels:read".to_owned(), "groups:read".to_owned()].into();
     let token = |dead: Option<&str>| Token {
-        user: BOT.to_owned(),
-        scopes: scopes(),
         dead: dead.map(ToOwned::to_owned),
-        ..Token::default()
+        ..Token::of(BOT, &["channels:read", "groups:read"])
     };
     let mut workspace = Workspace::new("T0001");
     for id in joined {

@@ -223,15 +223,9 @@ const CARD: &str = r#"{"name": "agent", "description": "d", "version": "1", "pro
     "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}"#;
 
 fn workspace() -> Workspace {
-    let scopes = ["channels:read", "groups:read"].map(str::to_owned).into();
-    let token = Token { user: BOT.to_owned(), scopes, ..Token::default() };
-    let joined = |id: String| {
-        let members = [BOT.to_owned()].into();
-        (id, Channel { name: "talk".to_owned(), members, ..Channel::default() })
-    };
-    let mut workspace = Workspace::new("T0001").token(TOKEN, token);
-    for (id, channel) in (1..=9).map(|number| joined(format!("C{number}"))) {
-        workspace = workspace.channel(&id, channel);
+    let mut workspace = Workspace::new("T0001").token(TOKEN, Token::of(BOT, &["channels:read", "groups:read"]));
+    for number in 1..=9 {
+        workspace = workspace.channel(&format!("C{number}"), Channel::of(&[BOT]));
     }
-    workspace.channel("C10", Channel { name: "alone".to_owned(), ..Channel::default() })
+    workspace.channel("C10", Channel::of(&[]))
 }

@@ -20,24 +20,14 @@ const BOT: &str = "U0BOT";
 const LISTING: &str = "users.conversations";
 const INFO: &str = "conversations.info";
 
-fn channel(members: &[&str]) -> Channel {
-    let members = members.iter().map(|member| (*member).to_owned()).collect();
-    Channel { name: "talk".to_owned(), members, ..Channel::default() }
-}
-
-fn token(scopes: &[&str]) -> Token {
-    let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-    Token { user: BOT.to_owned(), scopes, ..Token::default() }
-}
-
 /// The bot is in `C1` and in the private `C2`, and neither in `C3` nor in the private `C4`.
 fn workspace() -> Workspace {
     Workspace::new("T0001")
-        .token(TOKEN, token(&["channels:read", "groups:read"]))
-        .channel("C1", channel(&[BOT]))
-        .channel("C2", Channel { private: true, ..channel(&[BOT]) })
-        .channel("C3", channel(&[]))
-        .channel("C4", Channel { private: true, ..channel(&[]) })
+        .token(TOKEN, Token::of(BOT, &["channels:read", "groups:read"]))
+        .channel("C1", Channel::of(&[BOT]))
+        .channel("C2", Channel { private: true, ..Channel::of(&[BOT]) })
+        .channel("C3", Channel::of(&[]))
+        .channel("C4", Channel { private: true, ..Channel::of(&[]) })
 }
 
 fn loaded(limits: Limits) -> (Sandbox, Component) {
@@ -136,7 +126,7 @@ async fn a_token_that_does_not_work_is_rejected() {
 
 #[tokio::test]
 async fn a_scope_that_is_missing_for_one_kind_of_channel_does_not_blame_the_other() {
-    let bench = Bench::new(workspace().token(TOKEN, token(&["channels:read"]))).await;
+    let bench = Bench::new(workspace().token(TOKEN, Token::of(BOT, &["channels:read"]))).await;
     let run = bench.run("C1").await;
     assert_eq!(run.outcome.reason, ChannelReason::Ok);
     assert!(run.advice.iter().any(|advice| advice.contains("groups:read")), "{run:?}");
@@ -149,8 +139,8 @@ async fn a_scope_that_is_missing_for_one_kind_of_channel_does_not_blame_the_othe
 #[tokio::test]
 async fn an_organisations_token_looks_where_the_setting_says() {
     let organisation = Workspace { enterprise: Some("E0001".to_owned()), ..workspace() }
-        .channel("C7", Channel { team: Some("T0002".to_owned()), ..channel(&[BOT]) })
-        .token(TOKEN, Token { org_wide: true, ..token(&["channels:read", "groups:read"]) });
+        .channel("C7", Channel { team: Some("T0002".to_owned()), ..Channel::of(&[BOT]) })
+        .token(TOKEN, Token { org_wide: true, ..Token::of(BOT, &["channels:read", "groups:read"]) });
     let mut bench = Bench::new(organisation).await;
     bench.settings.insert("teamId".to_owned(), "T0002".to_owned());
     bench.check("C7", ChannelReason::Ok).await;
@@ -231,7 +221,7 @@ async fn a_slack_that_does_not_answer_in_time_leaves_the_channel_unknown() {
 #[tokio::test]
 async fn five_hundred_channels_cost_three_requests_a_pass() {
     let ids: Vec<String> = (1..=500).map(|number| format!("C{number:04}")).collect();
-    let crowded = ids.iter().fold(workspace(), |workspace, id| workspace.channel(id, channel(&[BOT])));
+    let crowded = ids.iter().fold(workspace(), |workspace, id| workspace.channel(id, Channel::of(&[BOT])));
     let bench = Bench::new(crowded).await;
     let pass = async |ids: &[String]| {
         let shared: Arc<dyn Transport> = Arc::new(Pass::new(Arc::clone(&bench.network)));
@@ -248,7 +238,7 @@ async fn five_hundred_channels_cost_three_requests_a_pass() {
 #[tokio::test]
 async fn a_bot_in_more_channels_than_a_check_reads_is_found_by_its_channel() {
     let ids = (1..=5000).map(|number| format!("C{number:04}"));
-    let huge = ids.fold(workspace(), |workspace, id| workspace.channel(&id, channel(&[BOT])));
+    let huge = ids.fold(workspace(), |workspace, id| workspace.channel(&id, Channel::of(&[BOT])));
     let bench = Bench::new(huge).await;
     // Behind a pass, as in a broker: what a connection costs is then not the run's.
     let run = bench.through(Arc::new(Pass::new(Arc::clone(&bench.network))), "C5000").await;

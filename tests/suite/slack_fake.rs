@@ -10,26 +10,16 @@ const TOKEN: &str = "xoxb-fake";
 const BOT: &str = "U0BOT";
 const LISTING: &str = "users.conversations?types=public_channel,private_channel&limit=2";
 
-fn channel(members: &[&str]) -> Channel {
-    let members = members.iter().map(|member| (*member).to_owned()).collect();
-    Channel { name: "talk".to_owned(), members, ..Channel::default() }
-}
-
-fn token(scopes: &[&str]) -> Token {
-    let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-    Token { user: BOT.to_owned(), scopes, ..Token::default() }
-}
-
 /// `C1`, `C2`, `C3` and the private `G4` have the bot; `C5` and the private `G6` do not.
 fn workspace() -> Workspace {
     Workspace::new("T0001")
-        .token(TOKEN, token(&["channels:read", "groups:read"]))
-        .channel("C1", channel(&[BOT, "U0ANN"]))
-        .channel("C2", channel(&[BOT]))
-        .channel("C3", channel(&[BOT]))
-        .channel("G4", Channel { private: true, ..channel(&[BOT]) })
-        .channel("C5", channel(&["U0ANN"]))
-        .channel("G6", Channel { private: true, ..channel(&["U0ANN"]) })
+        .token(TOKEN, Token::of(BOT, &["channels:read", "groups:read"]))
+        .channel("C1", Channel::of(&[BOT, "U0ANN"]))
+        .channel("C2", Channel::of(&[BOT]))
+        .channel("C3", Channel::of(&[BOT]))
+        .channel("G4", Channel { private: true, ..Channel::of(&[BOT]) })
+        .channel("C5", Channel::of(&["U0ANN"]))
+        .channel("G6", Channel { private: true, ..Channel::of(&["U0ANN"]) })
 }
 
 struct Client {
@@ -133,7 +123,7 @@ async fn a_channel_is_told_as_far_as_the_bot_may_see() {
 
 #[tokio::test]
 async fn a_token_may_what_its_scopes_allow() {
-    let client = Client::new(workspace().token(TOKEN, token(&["channels:read"]))).await;
+    let client = Client::new(workspace().token(TOKEN, Token::of(BOT, &["channels:read"]))).await;
     let refused = client.json(LISTING).await;
     assert_eq!((&refused["error"], &refused["needed"]), (&"missing_scope".into(), &"groups:read".into()));
     assert_eq!(refused["provided"], "channels:read");
@@ -172,9 +162,9 @@ async fn a_form_is_as_good_as_a_query() {
 #[tokio::test]
 async fn an_organisations_token_has_to_say_which_workspace() {
     let organisation = Workspace { enterprise: Some("E0001".to_owned()), ..workspace() }
-        .channel("C7", Channel { team: Some("T0002".to_owned()), ..channel(&[BOT]) })
-        .token(TOKEN, Token { org_wide: true, ..token(&["channels:read", "groups:read"]) })
-        .token("xoxb-one", token(&["channels:read", "groups:read"]));
+        .channel("C7", Channel { team: Some("T0002".to_owned()), ..Channel::of(&[BOT]) })
+        .token(TOKEN, Token { org_wide: true, ..Token::of(BOT, &["channels:read", "groups:read"]) })
+        .token("xoxb-one", Token::of(BOT, &["channels:read", "groups:read"]));
     let client = Client::new(organisation).await;
     assert_eq!(client.error(LISTING).await, "missing_argument");
     assert_eq!(client.listed(&format!("{LISTING}&team_id=T0002")).await, ["C7"]);
@@ -288,7 +278,7 @@ fn shape_of(value: &Value, path: &str, shape: &mut BTreeMap<String, &'static str
 #[tokio::test]
 async fn every_member_of_an_answer_is_one_that_slack_publishes() {
     let organisation = Workspace { enterprise: Some("E0001".to_owned()), ..workspace() };
-    let client = Client::new(organisation.token("xoxb-poor", token(&["channels:read"]))).await;
+    let client = Client::new(organisation.token("xoxb-poor", Token::of(BOT, &["channels:read"]))).await;
     let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/slack");
     let calls = [
         ("auth.test", "auth.test"),

@@ -47,6 +47,24 @@ pub struct Token {
     pub dead: Option<String>,
 }
 
+impl Channel {
+    /// A public channel of these users.
+    #[must_use]
+    pub fn of(members: &[&str]) -> Self {
+        let members = members.iter().map(|&member| member.to_owned()).collect();
+        Self { name: "talk".to_owned(), members, ..Self::default() }
+    }
+}
+
+impl Token {
+    /// A token of this bot, with these scopes.
+    #[must_use]
+    pub fn of(bot: &str, scopes: &[&str]) -> Self {
+        let scopes = scopes.iter().map(|&scope| scope.to_owned()).collect();
+        Self { user: bot.to_owned(), scopes, ..Self::default() }
+    }
+}
+
 /// A method's parameters, from the query or the form.
 pub(super) type Params = BTreeMap<String, String>;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kourier_kube::api::parse_rfc3339;
 use serde_json::json;
-use suite::cluster::{QUICK, World};
+use suite::cluster::{BOT, QUICK, World};
 use suite::slack::Channel;
 
 /// Everything that a watch on the Bindings of the world's namespace sees, with the time.
@@ -73,9 +73,7 @@ fn crowd(world: &World) {
     let names = || (0..CROWD).map(|number| (format!("chat-{number}"), format!("C9{number:03}")));
     world.slack.change(|workspace| {
         for (_, channel) in names() {
-            let members = [suite::cluster::BOT.to_owned()].into();
-            let joined = Channel { name: "talk".to_owned(), members, ..Channel::default() };
-            workspace.channels.insert(channel, joined);
+            workspace.channels.insert(channel, Channel::of(&[BOT]));
         }
     });
     let binding = |(name, channel): (String, String)| {
