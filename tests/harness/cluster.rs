@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::broker::Setup;
-use crate::peer::{Peer, answer};
+use crate::peer::{CARD, Peer, answer};
 use crate::slack::{Channel, FakeSlack, Token, Workspace};
 
 /// Between two looks at a condition.
@@ -216,11 +216,6 @@ pub fn condition_of(object: &Value, kind: &str) -> Value {
     let found = conditions.into_iter().flatten().find(|condition| condition["type"] == kind);
     found.cloned().unwrap_or(Value::Null)
 }
-
-/// A card of A2A 0.3.
-const CARD: &str = r#"{"name": "agent", "description": "d", "version": "1", "protocolVersion": "0.3.0",
-    "url": "https://agent.example/a2a", "preferredTransport": "JSONRPC", "capabilities": {},
-    "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}"#;
 
 fn workspace() -> Workspace {
     let mut workspace = Workspace::new("T0001").token(TOKEN, Token::of(BOT, &["channels:read", "groups:read"]));

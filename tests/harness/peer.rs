@@ -13,6 +13,11 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+/// A card of A2A 0.3 that the broker can use.
+pub const CARD: &str = r#"{"name": "agent", "description": "d", "version": "1", "protocolVersion": "0.3.0",
+    "url": "https://agent.example/a2a", "preferredTransport": "JSONRPC", "capabilities": {},
+    "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}"#;
+
 /// What a peer does with a connection, in order.
 #[derive(Clone, Debug)]
 pub enum Act {

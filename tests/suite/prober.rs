@@ -23,14 +23,10 @@ use kourier_core::schedule::Cadence;
 use kourier_core::url::BaseUrl;
 use kourier_sandbox::{Connector, Failure, HttpRequest, HttpResponse, Limits, Sandbox, Transport};
 use suite::guests;
-use suite::peer::{Peer, answer};
+use suite::peer::{CARD, Peer, answer};
+use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::time::Instant;
-
-const CARD: &[u8] =
-    br#"{"protocolVersion": "0.3.0", "name": "An agent", "description": "It helps.", "version": "1.0.0",
-    "url": "http://agent.example/", "preferredTransport": "JSONRPC", "capabilities": {},
-    "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}"#;
 
 /// As often as a test wants it.
 fn hasty() -> Cadence {
@@ -98,14 +94,21 @@ fn write(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }
 
-#[tokio::test]
-async fn a_component_that_keeps_failing_is_paused_in_the_namespace_in_which_it_fails() {
-    let agent = Peer::start(|_| vec![answer("200 OK", "content-type: application/json\r\n", CARD)]).await.unwrap();
+/// A folder with the rogue component, and a Secret in each of these namespaces.
+fn rogue_and_secrets_of(namespaces: [&str; 2]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     write(&dir.path().join("components/rogue.wasm"), guests::ROGUE);
-    for namespace in ["bad", "good"] {
+    for namespace in namespaces {
         write(&dir.path().join("secrets").join(namespace).join("bot/token"), b"sesame");
     }
+    dir
+}
+
+#[tokio::test]
+async fn a_component_that_keeps_failing_is_paused_in_the_namespace_in_which_it_fails() {
+    let agent =
+        Peer::start(|_| vec![answer("200 OK", "content-type: application/json\r\n", CARD.as_bytes())]).await.unwrap();
+    let dir = rogue_and_secrets_of(["bad", "good"]);
     let sandbox = Sandbox::new(Limits::default()).unwrap();
     let components = Arc::new(Components::load(&sandbox, Some(&dir.path().join("components"))));
     let metrics = Arc::new(Metrics::new(&components));
@@ -187,11 +190,7 @@ async fn history(mut results: watch::Receiver<Found>, origin: Instant) -> BTreeM
 
 #[tokio::test(start_paused = true)]
 async fn a_component_that_spins_after_a_success_is_run_less_and_less_and_others_are_judged_as_before() {
-    let dir = tempfile::tempdir().unwrap();
-    write(&dir.path().join("components/rogue.wasm"), guests::ROGUE);
-    for namespace in ["honest", "turning"] {
-        write(&dir.path().join("secrets").join(namespace).join("bot/token"), b"sesame");
-    }
+    let dir = rogue_and_secrets_of(["honest", "turning"]);
     let sandbox = Sandbox::new(Limits::default()).unwrap();
     let components = Arc::new(Components::load(&sandbox, Some(&dir.path().join("components"))));
     let metrics = Arc::new(Metrics::new(&components));
