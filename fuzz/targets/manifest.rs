@@ -24,6 +24,8 @@ spec:
 
 /// How deep values may nest: the reader's own limit, said a second time.
 const DEPTH: usize = 32;
+/// How many characters a key may have, as it is spelt: YAML's own limit.
+const KEY: usize = 1024;
 
 fuzz_target!(|text: &str| {
     let content = bounded(|| document::read(text));
@@ -170,10 +172,26 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// What YAML forbids and JSON does not: a tab that indents, a character that is not to be printed, a merge key.
+/// What YAML forbids and JSON does not: a tab that indents, a character that is not to be printed, a long key, a merge key.
 fn has_odd_text(text: &str, value: &Value) -> bool {
     text.contains(|c: char| c.is_control() && !"\r\n".contains(c) || "\u{fffe}\u{ffff}\u{feff}".contains(c))
+        || longest_key(text) > KEY
         || has_key(value, "<<")
+}
+
+/// Characters from the quote before a key to its colon, of the longest.
+fn longest_key(json: &str) -> usize {
+    let (mut longest, mut start, mut is_within, mut is_escaped) = (0, 0, false, false);
+    for (at, c) in json.chars().enumerate() {
+        match c {
+            '"' if !is_within => (start, is_within) = (at, true),
+            '"' if !is_escaped => is_within = false,
+            ':' if !is_within => longest = longest.max(at - start),
+            _ => {}
+        }
+        is_escaped = is_within && c == '\\' && !is_escaped;
+    }
+    longest
 }
 
 fn has_key(value: &Value, name: &str) -> bool {
