@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use kourier_core::message::is_spacing;
+
 use crate::limits::Limits;
 use crate::mask::{MASK, Mask};
 
@@ -111,7 +113,7 @@ fn push_escaped(line: &mut String, next: char) {
         '\n' => line.push_str("\\n"),
         '\r' => line.push_str("\\r"),
         '\t' => line.push_str("\\t"),
-        _ if next.is_control() || invisible(next) => {
+        _ if next != ' ' && (is_spacing(next) || is_of_nobody(next)) => {
             // Writing to a string does not fail.
             let _ = write!(line, "\\u{{{:x}}}", u32::from(next));
         }
@@ -119,11 +121,9 @@ fn push_escaped(line: &mut String, next: char) {
     }
 }
 
-/// Bidirectional controls, zero-width characters, line and paragraph separators, tags and private use.
-fn invisible(next: char) -> bool {
-    matches!(next,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}')
+/// Private use, and planes that have no characters for people: what a terminal makes of them is its own choice.
+fn is_of_nobody(next: char) -> bool {
+    matches!(next, '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}')
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ fn a_line_is_one_line_and_moves_no_cursor() {
     check("plain text, ä, 漢字 and 😀", "plain text, ä, 漢字 and 😀");
     check("a\nb\r\tc", r"a\nb\r\tc");
     check("\u{1b}[31m\0\u{7f}\u{9b}", r"\u{1b}[31m\u{0}\u{7f}\u{9b}");
+    check("a b\u{a0}\u{115f}\u{3164}\u{e000}", r"a b\u{a0}\u{115f}\u{3164}\u{e000}");
     check("\u{202e}\u{200b}\u{2028}\u{feff}\u{2066}\u{e0041}", r"\u{202e}\u{200b}\u{2028}\u{feff}\u{2066}\u{e0041}");
 }
 
