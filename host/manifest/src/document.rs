@@ -137,6 +137,7 @@ impl Content {
         match (field("apiVersion"), field("kind")) {
             (Some("v1"), Some("List")) => return self.take_list(node, path, depth),
             (Some(version), Some(kind)) if is_our_list(version, kind) => return self.take_list(node, path, depth),
+            (Some(version), Some("List")) if is_ours(version) => return self.tell([no_such_list(node, path)]),
             _ => {}
         }
         duplicates(node, Way::Root(path), &mut faults);
@@ -255,6 +256,13 @@ fn shape_of(kind: Kind, spec: Option<&Node>, spec_line: u64, line: u64) -> Vec<F
 
 fn is_our_list(version: &str, kind: &str) -> bool {
     version == API_VERSION && Kind::ALL.iter().any(|known| kind.strip_suffix("List") == Some(known.as_str()))
+}
+
+/// A List of any kinds is of the core API, as kubectl knows it.
+fn no_such_list(node: &Node, path: &str) -> Fault {
+    let entry = node.entries().iter().rev().find(|entry| entry.key == "apiVersion");
+    let what = "has no kind List: write v1, or each object as a document of its own, with a line `---` between them";
+    Fault { line: entry.map_or(node.line, |entry| entry.line), problem: Problem::new(join(path, "apiVersion"), what) }
 }
 
 fn is_ours(version: &str) -> bool {

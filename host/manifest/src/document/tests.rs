@@ -210,6 +210,15 @@ extra: 1
 }
 
 #[test]
+fn a_list_of_the_wrong_api_version_is_told_what_is_right() {
+    let text = "kind: List\napiVersion: agentkourier.io/v1alpha1\nitems: []\n";
+    let right = "has no kind List: write v1, or each object as a document of its own, with a line `---` between them";
+    assert_eq!(told(text), [format!("2: apiVersion: {right}")]);
+    let text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: agentkourier.io/v2, kind: List}\n";
+    assert_eq!(told(text), [format!("4: items[0].apiVersion: {right}")]);
+}
+
+#[test]
 fn what_is_told_has_a_bound() {
     let long = "k".repeat(100_000);
     let text = format!("{BINDING}? {long}\n: ? {long}\n  : {long}\n");
