@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
+use kourier_core::line::escaped;
 use kourier_core::outcome::{self, Fault, Outcome};
 use kourier_core::platform::Platform;
 use kourier_core::reason::{BackendReason, ChannelReason};
@@ -177,19 +178,16 @@ fn wit_name(reason: &str) -> String {
 }
 
 impl Case {
-    /// What keeps this case from being one of a probe of this kind: the host would never ask this, or no such probe
-    /// could say that.
-    ///
-    /// # Errors
-    ///
-    /// The first thing that does not fit.
-    pub fn fits(&self, kind: &ProbeKind) -> Result<(), Problem> {
-        let misfit = match kind {
-            ProbeKind::Agent => self.target.misfit_of_agent(),
-            ProbeKind::Chat { descriptor, .. } => self.target.misfit_of_chat(descriptor),
+    /// Everything that keeps this case from being one of a probe of this kind: the host would never ask this, or no such
+    /// probe could say that.
+    #[must_use]
+    pub fn misfits(&self, kind: &ProbeKind) -> Vec<Problem> {
+        let mut misfits = match kind {
+            ProbeKind::Agent => self.target.misfits_of_agent(),
+            ProbeKind::Chat { descriptor, .. } => self.target.misfits_of_chat(descriptor),
         };
-        let misfit = misfit.or_else(|| self.verdict_misfit(kind));
-        misfit.map_or(Ok(()), |what| Err(Problem { place: self.place.clone(), what }))
+        misfits.extend(self.verdict_misfit(kind));
+        misfits.into_iter().map(|what| Problem { place: self.place.clone(), what }).collect()
     }
 
     fn verdict_misfit(&self, kind: &ProbeKind) -> Option<String> {
@@ -199,45 +197,48 @@ impl Case {
             ProbeKind::Agent => "an agent probe",
             ProbeKind::Chat { .. } => "a chat probe",
         };
-        (!known.contains(name)).then(|| format!("verdict: {of} cannot say {name}; it can say {}", known.join(", ")))
+        (!known.contains(name))
+            .then(|| format!("verdict: {of} cannot say {}: write one of {}", escaped(name), known.join(", ")))
     }
 }
 
 impl Target {
-    fn misfit_of_agent(&self) -> Option<String> {
-        (self.channel.is_some() || !self.settings.is_empty())
-            .then(|| "target: an agent probe knows cardPath only; remove channel and settings".to_owned())
+    fn misfits_of_agent(&self) -> Vec<String> {
+        let misfit = self.channel.is_some() || !self.settings.is_empty();
+        let what = "target: an agent probe knows cardPath only: remove channel and settings";
+        misfit.then(|| what.to_owned()).into_iter().collect()
     }
 
-    fn misfit_of_chat(&self, platform: &Platform) -> Option<String> {
+    fn misfits_of_chat(&self, platform: &Platform) -> Vec<String> {
+        let mut misfits = Vec::new();
         if self.card_path.is_some() {
-            return Some("target: a chat probe knows channel and settings; remove cardPath".to_owned());
+            misfits.push("target.cardPath: a chat probe knows channel and settings only: remove it".to_owned());
         }
-        let Some(channel) = &self.channel else {
-            return Some("target: a chat probe needs a channel".to_owned());
-        };
-        if !platform.channel_pattern.is_match(channel) {
-            return Some(format!(
-                "target.channel: does not match the component's channel pattern {}, so the host never asks this",
-                platform.channel_pattern
-            ));
+        let pattern = &platform.channel_pattern;
+        match &self.channel {
+            None => misfits.push("target.channel: is missing: a chat probe needs one".to_owned()),
+            Some(channel) if pattern.is_match(channel) => {}
+            Some(_) => misfits.push(format!(
+                "target.channel: is no id of the component's platform, so the host never asks this: write one that \
+                 matches {pattern}"
+            )),
         }
-        self.settings_misfit(platform)
+        misfits.extend(self.settings.iter().filter_map(|(key, value)| settings_misfit(platform, key, value)));
+        let missing = platform.settings.iter().filter(|(key, it)| it.required && !self.settings.contains_key(*key));
+        misfits.extend(missing.map(|(key, _)| format!("target.settings.{key}: is missing: the component requires it")));
+        misfits
     }
+}
 
-    fn settings_misfit(&self, platform: &Platform) -> Option<String> {
-        for (key, value) in &self.settings {
-            let Some(setting) = platform.settings.get(key) else {
-                let known: Vec<_> = platform.settings.keys().map(String::as_str).collect();
-                return Some(format!("target.settings.{key}: the component declares no such setting, only {known:?}"));
-            };
-            if let Some(pattern) = setting.pattern.as_ref().filter(|pattern| !pattern.is_match(value)) {
-                return Some(format!("target.settings.{key}: does not match the component's pattern {pattern}"));
-            }
-        }
-        let missing = platform.settings.iter().find(|(key, it)| it.required && !self.settings.contains_key(*key));
-        missing.map(|(key, _)| format!("target.settings: the component requires {key}"))
-    }
+fn settings_misfit(platform: &Platform, key: &str, value: &str) -> Option<String> {
+    let Some(setting) = platform.settings.get(key) else {
+        let known: Vec<_> = platform.settings.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let key = escaped(key);
+        return Some(format!("target.settings.{key}: is no setting that the component declares: known are {known}"));
+    };
+    let pattern = setting.pattern.as_ref().filter(|pattern| !pattern.is_match(value))?;
+    Some(format!("target.settings.{key}: has not the component's form: write one that matches {pattern}"))
 }
 
 impl fmt::Display for Place {

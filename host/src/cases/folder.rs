@@ -46,7 +46,7 @@ impl Folder {
     fn add(&mut self, file: &Path) -> Result<(), Vec<Problem>> {
         let text = file::text(file, file::MAX_TEXT).map_err(|unread| vec![of_file(file, unread.to_string())])?;
         if file.file_name().is_some_and(|name| name == PROBE_FILE) {
-            self.component = Some(format::component(file, &text).map_err(|problem| vec![problem])?);
+            self.component = Some(format::component(file, &text)?);
         } else {
             self.cases.extend(format::cases(file, &text)?);
         }

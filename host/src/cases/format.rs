@@ -1,4 +1,6 @@
-//! Cases as they are written: strict YAML, several documents a file.
+//! Cases as they are written: strict YAML, several documents a file, of which every problem is told.
+
+mod reader;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,287 +10,235 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use kourier_core::outcome::Fault;
+use kourier_manifest::yaml::Tree;
 use kourier_sandbox::Method;
-use serde::{Deserialize, Deserializer};
-use serde_saphyr::{SnippetMode, Spanned, UserMessageFormatter};
 
-use super::case::{Asked, Case, Exchange, Place, Problem, Reply, Target, Verdict, carries_wait};
+use super::case::{Asked, Case, Exchange, Problem, Reply, Target, Verdict, carries_wait};
 use crate::duration;
+use reader::{At, Fields, Reader};
 
 /// The largest body that `fill` makes: enough to be sixteen times over the host's limit.
 const FILL_MAX: usize = 16 << 20;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawCase {
-    case: Spanned<String>,
-    #[serde(default)]
-    target: RawTarget,
-    #[serde(default)]
-    exchanges: Vec<RawExchange>,
-    verdict: Spanned<RawVerdict>,
-    cause: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct RawTarget {
-    channel: Option<String>,
-    #[serde(default)]
-    settings: BTreeMap<String, String>,
-    card_path: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawExchange {
-    request: Spanned<String>,
-    #[serde(default)]
-    headers: BTreeMap<String, String>,
-    body: Option<String>,
-    answer: Option<Spanned<RawAnswer>>,
-    fault: Option<RawFault>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum RawFault {
-    Unreachable,
-    TimedOut,
-    TooLarge,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawAnswer {
-    #[serde(default = "ok")]
-    status: u16,
-    #[serde(default)]
-    headers: BTreeMap<String, String>,
-    #[serde(default, deserialize_with = "present")]
-    json: Option<serde_json::Value>,
-    text: Option<String>,
-    base64: Option<String>,
-    fill: Option<RawFill>,
-    delay: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawFill {
-    byte: String,
-    size: usize,
-    #[serde(default)]
-    prefix: String,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum RawVerdict {
-    Name(String),
-    Map(BTreeMap<String, RawArgument>),
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum RawArgument {
-    Seconds(u32),
-    Word(String),
-}
-
-/// `probe.yaml`: which component the cases of a folder are about.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawProbe {
-    component: String,
-}
-
-const fn ok() -> u16 {
-    200
-}
-
-/// Tells `json: null` from no `json` at all.
-fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<serde_json::Value>, D::Error> {
-    serde_json::Value::deserialize(value).map(Some)
-}
+/// What a verdict is.
+const VERDICT: &str = "a name of wit/probe.wit, {rate-limited: SECONDS}, {agent-busy: SECONDS} or {fault: NAME}";
 
 /// Reads the cases of one file.
 ///
 /// # Errors
 ///
-/// Every problem of the file, each with its line; a file that is no YAML has one.
+/// Every problem of the file, each with its line.
 pub(super) fn cases(file: &Path, text: &str) -> Result<Vec<Case>, Vec<Problem>> {
-    let raw: Vec<RawCase> =
-        serde_saphyr::from_multiple_with_options(text, options()).map_err(|error| vec![unreadable(file, &error)])?;
-    let mut cases = Vec::new();
-    let mut problems = Vec::new();
-    for result in raw.into_iter().map(|raw| raw.check(file)) {
-        match result {
-            Ok(case) => cases.push(case),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    if problems.is_empty() { Ok(cases) } else { Err(problems) }
+    let mut reader = Reader::new(file);
+    let documents = reader.documents(text);
+    let cases = documents.iter().filter_map(|document| reader.case(&At::document(document))).collect();
+    reader.end(cases)
 }
 
-/// Reads `probe.yaml`: the component that it names.
+/// Reads `probe.yaml`, which says what the cases of a folder are about: the component that it names.
 ///
 /// # Errors
 ///
-/// What is wrong with it.
-pub(super) fn component(file: &Path, text: &str) -> Result<String, Problem> {
-    serde_saphyr::from_str_with_options(text, options())
-        .map(|raw: RawProbe| raw.component)
-        .map_err(|error| unreadable(file, &error))
-}
-
-fn options() -> serde_saphyr::Options {
-    serde_saphyr::options! { strict_booleans: true, with_snippet: false }
-}
-
-fn unreadable(file: &Path, error: &serde_saphyr::Error) -> Problem {
-    let line = error.location().map_or(0, |location| location.line());
-    let formatter = UserMessageFormatter;
-    let text = error.render_with_options(serde_saphyr::render_options! {
-        formatter: &formatter,
-        snippets: SnippetMode::Off,
-    });
-    // The place stands before the text already.
-    let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned();
-    Problem { place: Place { file: file.to_owned(), line }, what }
-}
-
-impl RawCase {
-    fn check(self, file: &Path) -> Result<Case, Problem> {
-        let at = |line: u64| Place { file: file.to_owned(), line };
-        let place = at(self.case.referenced.line());
-        let sentence = self.case.value.trim().to_owned();
-        if sentence.is_empty() || sentence.contains('\n') {
-            return Err(Problem { place, what: "case: write one sentence on one line".to_owned() });
+/// Everything that is wrong with it.
+pub(super) fn component(file: &Path, text: &str) -> Result<String, Vec<Problem>> {
+    const RIGHT: &str = "component: NAME_OR_FILE, and nothing else";
+    let mut reader = Reader::new(file);
+    let documents = reader.documents(text);
+    let name = match documents.as_slice() {
+        [document] => {
+            let at = At::document(document);
+            let fields = reader.fields(&at, &["component"]).unwrap_or_default();
+            let named = reader.required((&at, &fields), "component", "the name of a built-in one, or a file");
+            named.and_then(|at| reader.text(at)).unwrap_or_default().to_owned()
         }
-        let line = self.verdict.referenced.line();
-        let verdict = self.verdict.value.check().map_err(|what| Problem { place: at(line), what })?;
-        let exchanges = self.exchanges.into_iter().map(|raw| {
-            let line = raw.request.referenced.line();
-            raw.check().map_err(|what| Problem { place: at(line), what })
-        });
-        let exchanges = exchanges.collect::<Result<_, _>>()?;
-        let RawTarget { channel, settings, card_path } = self.target;
-        Ok(Case {
-            sentence,
-            place,
-            target: Target { channel, settings, card_path },
-            exchanges,
-            verdict,
-            cause: self.cause,
-        })
-    }
+        documents => {
+            let what = format!("has {} documents: write {RIGHT}", documents.len());
+            return Err(vec![Problem { place: reader.place(0), what }]);
+        }
+    };
+    reader.end(name)
 }
 
-impl RawExchange {
-    fn check(self) -> Result<Exchange, String> {
-        let (verb, path) = self.request.value.split_once(' ').unwrap_or((&self.request.value, ""));
+impl Reader<'_> {
+    /// A case. What may be left out and is wrong is told, and as if it were not there: the file is refused anyway.
+    fn case(&mut self, at: &At<'_>) -> Option<Case> {
+        let fields = self.fields(at, &["case", "target", "exchanges", "verdict", "cause"])?;
+        let sentence = self.required((at, &fields), "case", "one sentence on one line");
+        let place = self.place(sentence.map_or(at.line, |sentence| sentence.line));
+        let sentence = sentence.and_then(|at| self.sentence(at));
+        let target = fields.get("target").and_then(|at| self.target(at)).unwrap_or_default();
+        let exchanges = fields.get("exchanges").and_then(|at| self.exchanges(at)).unwrap_or_default();
+        let verdict = self.required((at, &fields), "verdict", VERDICT).and_then(|at| self.verdict(at));
+        let cause = fields.get("cause").and_then(|at| self.text(at)).map(ToOwned::to_owned);
+        Some(Case { sentence: sentence?, place, target, exchanges, verdict: verdict?, cause })
+    }
+
+    fn sentence(&mut self, at: &At<'_>) -> Option<String> {
+        match self.text(at)?.trim() {
+            sentence if sentence.is_empty() || sentence.contains('\n') => {
+                self.refuse(at, "write one sentence on one line")
+            }
+            sentence => Some(sentence.to_owned()),
+        }
+    }
+
+    fn target(&mut self, at: &At<'_>) -> Option<Target> {
+        let fields = self.fields(at, &["channel", "settings", "cardPath"])?;
+        let mut text = |key: &str| fields.get(key).and_then(|at| self.text(at)).map(ToOwned::to_owned);
+        let (channel, card_path) = (text("channel"), text("cardPath"));
+        let settings = fields.get("settings").and_then(|at| self.strings(at)).unwrap_or_default();
+        Some(Target { channel, settings, card_path })
+    }
+
+    fn exchanges(&mut self, at: &At<'_>) -> Option<Vec<Exchange>> {
+        let nodes = self.list(at)?;
+        let exchange = |(index, node)| self.exchange(&at.entry(index, node));
+        Some(nodes.iter().enumerate().filter_map(exchange).collect())
+    }
+
+    fn exchange(&mut self, at: &At<'_>) -> Option<Exchange> {
+        let fields = self.fields(at, &["request", "headers", "body", "answer", "fault"])?;
+        let line = self.required((at, &fields), "request", "GET or POST, a space, and the path");
+        let line = line.and_then(|at| self.request(at));
+        let headers = fields.get("headers").and_then(|at| self.strings(at)).unwrap_or_default();
+        let body = fields.get("body").and_then(|at| self.text(at)).map(ToOwned::to_owned);
+        if let (Some((Method::Get, _)), Some(at)) = (&line, fields.get("body")) {
+            self.refuse::<()>(at, "a GET has none: remove it, or write POST");
+        }
+        let reply = match (fields.get("answer"), fields.get("fault")) {
+            (Some(at), None) => self.answer(at),
+            (None, Some(at)) => self.fault(at),
+            (None, None) | (Some(_), Some(_)) => self.refuse(at, "write one of answer and fault"),
+        };
+        let (method, path) = line?;
+        Some(Exchange { request: Asked { method, path, headers: lower(headers).collect(), body }, reply: reply? })
+    }
+
+    fn request(&mut self, at: &At<'_>) -> Option<(Method, String)> {
+        let text = self.text(at)?;
+        let (verb, path) = text.split_once(' ').unwrap_or((text, ""));
         let method = match verb {
             "GET" => Method::Get,
             "POST" => Method::Post,
-            _ => return Err("request: write GET or POST, a space, and the path".to_owned()),
+            _ => return self.refuse(at, "write GET or POST, a space, and the path"),
         };
         if !path.starts_with('/') || path.contains(char::is_whitespace) {
-            return Err("request: the path begins with / and has no white space".to_owned());
+            return self.refuse(at, "the path begins with / and has no white space: write %20 for a blank");
         }
-        if self.body.is_some() && method == Method::Get {
-            return Err("body: a GET has none".to_owned());
-        }
-        let reply = match (self.answer, self.fault) {
-            (Some(answer), None) => answer.value.check()?,
-            (None, Some(RawFault::Unreachable)) => Reply::Unreachable,
-            (None, Some(RawFault::TimedOut)) => Reply::TimedOut,
-            (None, Some(RawFault::TooLarge)) => Reply::TooLarge,
-            _ => return Err("write one of answer and fault".to_owned()),
-        };
-        let request = Asked { method, path: path.to_owned(), headers: lower(self.headers).collect(), body: self.body };
-        Ok(Exchange { request, reply })
+        Some((method, path.to_owned()))
     }
-}
 
-impl RawAnswer {
-    fn check(self) -> Result<Reply, String> {
-        if !(200..=599).contains(&self.status) {
-            return Err(format!("status: {} is not between 200 and 599", self.status));
+    fn fault(&mut self, at: &At<'_>) -> Option<Reply> {
+        match self.text(at)? {
+            "unreachable" => Some(Reply::Unreachable),
+            "timed-out" => Some(Reply::TimedOut),
+            "too-large" => Some(Reply::TooLarge),
+            _ => self.refuse(at, "is not known: write unreachable, timed-out or too-large"),
         }
-        let strange = |value: &String| !value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        if let Some((name, _)) = self.headers.iter().find(|(_, value)| strange(value)) {
-            return Err(format!("headers.{name}: only visible ASCII reaches a probe"));
+    }
+
+    fn answer(&mut self, at: &At<'_>) -> Option<Reply> {
+        const BODIES: [&str; 4] = ["json", "text", "base64", "fill"];
+        let fields = self.fields(at, &["status", "headers", "json", "text", "base64", "fill", "delay"])?;
+        let status = fields.get("status").map_or(Some(200), |at| self.status(at));
+        let headers = fields.get("headers").and_then(|at| self.visible(at)).unwrap_or_default();
+        let delay = fields.get("delay").map_or(Some(Duration::ZERO), |at| self.delay(at));
+        if BODIES.into_iter().filter(|body| fields.contains_key(body)).count() > 1 {
+            return self.refuse(at, &format!("has several bodies: write at most one of {}", BODIES.join(", ")));
         }
-        let given = [self.json.is_some(), self.text.is_some(), self.base64.is_some(), self.fill.is_some()];
-        if given.into_iter().filter(|&it| it).count() > 1 {
-            return Err("answer: write at most one of json, text, base64 and fill".to_owned());
+        let body = self.body(&fields);
+        Some(Reply::Answer { status: status?, headers: lower(headers).collect(), body: body?, delay: delay? })
+    }
+
+    fn status(&mut self, at: &At<'_>) -> Option<u16> {
+        const RIGHT: &str = "a number between 200 and 599";
+        match self.count(at, RIGHT)? {
+            status @ 200..=599 => Some(status),
+            status => self.refuse(at, &format!("{status} is out of range: write {RIGHT}")),
         }
-        let delay = self.delay.as_deref().map_or(Ok(Duration::ZERO), delay)?;
-        let headers = lower(self.headers).collect();
-        let body = if let Some(json) = self.json {
-            json.to_string().into()
-        } else if let Some(text) = self.text {
-            text.into()
-        } else if let Some(text) = self.base64 {
-            STANDARD.decode(text).map_err(|error| format!("base64: {error}"))?.into()
-        } else if let Some(fill) = self.fill {
-            fill.check()?
+    }
+
+    /// The headers of an answer.
+    fn visible(&mut self, at: &At<'_>) -> Option<BTreeMap<String, String>> {
+        let strange = |value: &str| !value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        for at in self.entries(at)?.values().filter(|at| at.node.text().is_some_and(strange)) {
+            self.refuse::<()>(at, "only visible ASCII reaches a probe: write nothing else");
+        }
+        self.strings(at)
+    }
+
+    fn delay(&mut self, at: &At<'_>) -> Option<Duration> {
+        let delay = at.node.text().and_then(duration::parse);
+        delay.or_else(|| self.refuse(at, &format!("write {}", duration::RIGHT)))
+    }
+
+    fn body(&mut self, fields: &Fields<'_>) -> Option<Bytes> {
+        if let Some(at) = fields.get("json") {
+            Some(self.json(at)?.to_string().into())
+        } else if let Some(at) = fields.get("text") {
+            Some(self.text(at)?.to_owned().into())
+        } else if let Some(at) = fields.get("base64") {
+            let decoded = STANDARD.decode(self.text(at)?);
+            decoded.map(Bytes::from).map_or_else(|error| self.refuse(at, &format!("is not base64: {error}")), Some)
+        } else if let Some(at) = fields.get("fill") {
+            self.fill(at)
         } else {
-            Bytes::new()
-        };
-        Ok(Reply::Answer { status: self.status, headers, body, delay })
-    }
-}
-
-impl RawFill {
-    fn check(self) -> Result<Bytes, String> {
-        let [byte] = *self.byte.as_bytes() else {
-            return Err("fill.byte: write one ASCII character".to_owned());
-        };
-        if self.size > FILL_MAX {
-            return Err(format!("fill.size: {} is more than {FILL_MAX}", self.size));
+            Some(Bytes::new())
         }
-        if self.size < self.prefix.len() {
-            return Err("fill.size: counts the whole body, the prefix included".to_owned());
-        }
-        let mut body = self.prefix.into_bytes();
-        body.resize(self.size, byte);
-        Ok(body.into())
     }
-}
 
-impl RawVerdict {
-    fn check(self) -> Result<Verdict, String> {
-        let map = match self {
-            Self::Name(name) => return Ok(Verdict::named(&name, None)),
-            Self::Map(map) => map,
-        };
-        let mut entries = map.into_iter();
+    fn fill(&mut self, at: &At<'_>) -> Option<Bytes> {
+        let fields = self.fields(at, &["byte", "size", "prefix"])?;
+        let byte = self.required((at, &fields), "byte", "one ASCII character").and_then(|at| self.byte(at));
+        let prefix = fields.get("prefix").and_then(|at| self.text(at)).unwrap_or_default();
+        let right = format!("the bytes of the whole body, at most {FILL_MAX}");
+        let at = self.required((at, &fields), "size", &right)?;
+        let size = self.count(at, &right)?;
+        if size > FILL_MAX {
+            return self.refuse(at, &format!("{size} is more than {FILL_MAX}"));
+        }
+        if size < prefix.len() {
+            return self.refuse(at, "counts the whole body, the prefix included: write more");
+        }
+        let mut body = prefix.as_bytes().to_owned();
+        body.resize(size, byte?);
+        Some(body.into())
+    }
+
+    fn byte(&mut self, at: &At<'_>) -> Option<u8> {
+        match *self.text(at)?.as_bytes() {
+            [byte] => Some(byte),
+            _ => self.refuse(at, "write one ASCII character"),
+        }
+    }
+
+    fn verdict(&mut self, at: &At<'_>) -> Option<Verdict> {
+        if let Some(name) = at.node.text() {
+            return Some(Verdict::named(name, None));
+        }
+        let entries = if matches!(at.node.tree, Tree::Map(_)) { self.entries(at)? } else { Fields::new() };
+        let mut entries = entries.into_iter();
         match (entries.next(), entries.next()) {
-            (Some((name, RawArgument::Seconds(wait))), None) if carries_wait(&name) => {
-                Ok(Verdict::named(&name, Some(wait)))
+            (Some(("fault", at)), None) => self.fault_of_run(&at),
+            (Some((name, at)), None) if carries_wait(name) => {
+                Some(Verdict::named(name, Some(self.count(&at, "whole seconds")?)))
             }
-            (Some((name, RawArgument::Word(word))), None) if name == "fault" => fault(&word),
-            _ => {
-                Err("verdict: write a name, {rate-limited: SECONDS}, {agent-busy: SECONDS} or {fault: NAME}".to_owned())
-            }
+            _ => self.refuse(at, &format!("write {VERDICT}")),
         }
     }
-}
 
-fn fault(word: &str) -> Result<Verdict, String> {
-    let names: Vec<_> = Fault::ALL.iter().map(|fault| fault.as_str()).collect();
-    let fault = Fault::ALL.into_iter().find(|fault| fault.as_str() == word);
-    fault.map(Verdict::Fault).ok_or_else(|| format!("verdict.fault: {word} is none of {}", names.join(", ")))
+    fn fault_of_run(&mut self, at: &At<'_>) -> Option<Verdict> {
+        let word = self.text(at)?;
+        let names: Vec<_> = Fault::ALL.iter().map(|fault| fault.as_str()).collect();
+        let fault = Fault::ALL.into_iter().find(|fault| fault.as_str() == word);
+        fault
+            .map(Verdict::Fault)
+            .or_else(|| self.refuse(at, &format!("is not known: write one of {}", names.join(", "))))
+    }
 }
 
 fn lower(headers: BTreeMap<String, String>) -> impl Iterator<Item = (String, String)> {
     headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value))
-}
-
-fn delay(text: &str) -> Result<Duration, String> {
-    duration::parse(text).ok_or_else(|| format!("delay: write {}", duration::RIGHT))
 }
 
 #[cfg(test)]

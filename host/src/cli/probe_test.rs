@@ -99,7 +99,7 @@ fn tested(args: &Args) -> Result<(String, bool), Failure> {
     let name = component(args, &folder)?;
     let sandbox = Sandbox::new(Limits::default()).map_err(Failure::Internal)?;
     let Loaded { name, component, .. } = components::load_one(&sandbox, &name).map_err(Failure::Input)?;
-    let misfits: Vec<_> = folder.cases.iter().filter_map(|case| case.fits(component.kind()).err()).collect();
+    let misfits: Vec<_> = folder.cases.iter().flat_map(|case| case.misfits(component.kind())).collect();
     if !misfits.is_empty() {
         return Err(lines(&misfits));
     }

@@ -1,7 +1,13 @@
 use super::*;
 
 fn read(text: &str) -> Result<Vec<Case>, Vec<String>> {
-    cases(Path::new("f.yaml"), text).map_err(|problems| problems.iter().map(ToString::to_string).collect())
+    cases(Path::new("f.yaml"), text).map_err(told)
+}
+
+/// The problems, as a folder sorts them.
+fn told(mut problems: Vec<Problem>) -> Vec<String> {
+    problems.sort();
+    problems.iter().map(ToString::to_string).collect()
 }
 
 fn exchange(rest: &str) -> Result<Exchange, String> {
@@ -84,10 +90,66 @@ fn what_is_not_a_case_is_refused_with_its_line() {
     check("case: one\n", 1, "verdict");
     check("case: one\nverdict: ok\n---\ncase: ''\nverdict: ok\n", 4, "one sentence");
     check("case: one\nverdict: {ok: 3}\n", 2, "rate-limited: SECONDS");
-    check("case: one\nverdict: {fault: hunger}\n", 2, "hunger is none of deadline, cpu-budget");
-    check("case: one\nverdict: [ok]\n", 2, "");
+    check("case: one\nverdict: {fault: hunger}\n", 2, "verdict.fault: is not known: write one of deadline, cpu-budget");
+    check("case: one\nverdict: {rate-limited: soon}\n", 2, "verdict.rate-limited: write whole seconds");
+    check("case: one\nverdict: [ok]\n", 2, "verdict: write a name");
+    check("[one]\n", 1, "is a list: write keys and values");
     check("case: one\nverdict: ok\ntarget: {chanel: C1}\n", 3, "chanel");
-    check("case: one\nverdict: {\n", 2, "unclosed");
+    check("case: one\nverdict: {\n", 2, "is not YAML that can be read: the bracket '{' is not closed");
+}
+
+#[test]
+fn every_problem_of_a_file_is_told_with_its_field() {
+    let text = "\
+case: one
+target: {channel: 5, chanel: C1}
+exchanges:
+  - request: GET a
+    answer: {status: 99, json: {a: 1, a: 2}, headers: {x: 1}}
+  - {answer: {}, fault: hunger}
+verdict: [ok]
+---
+case: [
+---
+verdict: ok
+cause: {}
+";
+    assert_eq!(
+        read(text).unwrap_err(),
+        [
+            "f.yaml:2: target.chanel: is no field here: known are channel, settings, cardPath",
+            "f.yaml:2: target.channel: is a number: write a string, in quotes",
+            "f.yaml:4: exchanges[0].request: the path begins with / and has no white space: write %20 for a blank",
+            "f.yaml:5: exchanges[0].answer.headers.x: is a number: write a string, in quotes",
+            "f.yaml:5: exchanges[0].answer.json.a: stands twice, first in line 5: keep one",
+            "f.yaml:5: exchanges[0].answer.status: 99 is out of range: write a number between 200 and 599",
+            "f.yaml:6: exchanges[1].request: is missing: write GET or POST, a space, and the path",
+            "f.yaml:6: exchanges[1]: write one of answer and fault",
+            "f.yaml:7: verdict: write a name of wit/probe.wit, {rate-limited: SECONDS}, {agent-busy: SECONDS} or \
+             {fault: NAME}",
+            "f.yaml:9: is not YAML that can be read: the bracket '[' is not closed: close it where it ends, or put the \
+             text in quotes",
+            "f.yaml:11: case: is missing: write one sentence on one line",
+            "f.yaml:12: cause: is an object: write a string",
+        ]
+    );
+}
+
+#[test]
+fn probe_yaml_names_one_component() {
+    let check = |text: &str, words: &[&str]| {
+        assert_eq!(component(Path::new("probe.yaml"), text).map_err(told).unwrap_err(), words, "{text}");
+    };
+    assert_eq!(component(Path::new("probe.yaml"), "component: slack\n").as_deref(), Ok("slack"));
+    check("", &["probe.yaml: has 0 documents: write component: NAME_OR_FILE, and nothing else"]);
+    check("component: [a]\n", &["probe.yaml:1: component: is a list: write a string"]);
+    check(
+        "name: slack\n",
+        &[
+            "probe.yaml:1: component: is missing: write the name of a built-in one, or a file",
+            "probe.yaml:1: name: is no field here: known are component",
+        ],
+    );
 }
 
 #[test]
@@ -98,7 +160,7 @@ fn what_is_not_an_exchange_is_refused() {
     };
     check("", "one of answer and fault");
     check("    answer: {}\n    fault: unreachable\n", "one of answer and fault");
-    check("    fault: hunger\n", "hunger");
+    check("    fault: hunger\n", "exchanges[0].fault: is not known: write unreachable, timed-out or too-large");
     check("    body: text\n    answer: {}\n", "a GET has none");
     check("    answer: {status: 101}\n", "between 200 and 599");
     check("    answer: {json: 1, text: a}\n", "at most one of");

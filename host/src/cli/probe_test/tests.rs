@@ -79,6 +79,15 @@ fn what_cannot_be_used_is_told_to_the_caller() {
     check(&[("a.yaml", "case: other\nverdict: ok\n")], Some("agent-card"), "no case contains \"A\"");
     check(&[("a.yaml", "case: A\nverdict: not-in-channel\n")], Some("agent-card"), "cannot say not-in-channel");
     check(&[("a.yaml", "case: A\ntarget: {channel: C1}\nverdict: ok\n")], Some("agent-card"), "cardPath only");
+    let misfits = "case: A\ntarget: {channel: general, settings: {a: b}, cardPath: /a}\nverdict: agent-not-found\n";
+    for part in [
+        "a.yaml:1: target.cardPath: a chat probe knows channel and settings only: remove it\n",
+        "a.yaml:1: target.channel: is no id of the component's platform",
+        "a.yaml:1: target.settings.a: is no setting that the component declares: known are teamId\n",
+        "a.yaml:1: verdict: a chat probe cannot say agent-not-found: write one of ok, ",
+    ] {
+        check(&[("a.yaml", misfits)], Some("slack"), part);
+    }
     check(
         &[cases, ("not.wasm", "text"), ("probe.yaml", "component: not.wasm")],
         None,
