@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use kourier_core::platform::Platforms;
-use kourier_sandbox::{Component, ProbeKind, Sandbox};
+use kourier_sandbox::{Component, LoadError, ProbeKind, Sandbox};
 
 use crate::builtin;
 use crate::file::{self, Unread};
@@ -250,9 +250,13 @@ pub fn load_one(sandbox: &Sandbox, name_or_file: &str) -> anyhow::Result<Loaded>
         let path = PathBuf::from(name_or_file);
         Candidate { name: stem(&path), origin: Origin::File(path) }
     });
-    candidate.load(sandbox).map_err(|refused| {
+    candidate.load(sandbox).map_err(|Refused { reason, .. }| {
+        // Where there is a file, that is what was meant.
+        if Path::new(name_or_file).is_file() {
+            return anyhow::anyhow!("{name_or_file}: {reason}");
+        }
         let names: Vec<&str> = known.iter().map(|candidate| candidate.name.as_str()).collect();
-        let (reason, names) = (refused.reason, names.join(", "));
+        let names = names.join(", ");
         anyhow::anyhow!("{name_or_file}: {reason}; a component is a file, or one of the built-in ones: {names}")
     })
 }
@@ -279,7 +283,8 @@ impl Candidate {
     fn load(&self, sandbox: &Sandbox) -> Result<Loaded, Refused> {
         let refuse = |reason| Refused { name: self.name.clone(), origin: self.origin.clone(), reason };
         let bytes = self.bytes(sandbox.limits().component).map_err(refuse)?;
-        let component = sandbox.load(&bytes).map_err(|error| refuse(error.to_string()))?;
+        let why = |error: LoadError| lacks(&bytes).map_or_else(|| error.to_string(), ToOwned::to_owned);
+        let component = sandbox.load(&bytes).map_err(|error| refuse(why(error)))?;
         Ok(Loaded {
             name: self.name.clone(),
             origin: self.origin.clone(),
@@ -288,6 +293,33 @@ impl Candidate {
             replaces: None,
         })
     }
+}
+
+/// What a file of WebAssembly lacks that was not written or copied to its end; none where it has all that it tells of.
+fn lacks(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.is_empty() {
+        return Some("it is empty: build it, or copy it again");
+    }
+    let mut rest = bytes.strip_prefix(b"\0asm")?.get(4..)?;
+    while let Some((_, section)) = rest.split_first() {
+        let Some(after) = after(section) else {
+            return Some("it ends in the middle of a section: build it, or copy it again");
+        };
+        rest = after;
+    }
+    None
+}
+
+/// What stands behind a section: its length, LEB128 of at most 32 bits, comes before its content.
+fn after(section: &[u8]) -> Option<&[u8]> {
+    let mut length = 0;
+    for (index, byte) in section.iter().enumerate().take(5) {
+        length |= usize::from(byte & 0x7f) << (7 * index);
+        if byte & 0x80 == 0 {
+            return section.get(index + 1..)?.get(length..);
+        }
+    }
+    None
 }
 
 /// Reads a file that is no larger than the sandbox would load.

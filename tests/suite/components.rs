@@ -57,6 +57,16 @@ fn a_file_that_is_refused_leaves_the_built_in_component_running() {
 }
 
 #[test]
+fn a_file_that_was_not_written_to_its_end_is_refused_in_these_words() {
+    let (_, refused) = loaded(&[("a.wasm", b""), ("b.wasm", &slack()[..slack().len() / 2])]);
+    let again = "build it, or copy it again";
+    assert_eq!(
+        refused,
+        [format!("a: it is empty: {again}"), format!("b: it ends in the middle of a section: {again}")]
+    );
+}
+
+#[test]
 fn what_is_no_file_or_has_no_end_is_refused_and_the_rest_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/dev/zero", folder.path().join("endless.wasm")).unwrap();
