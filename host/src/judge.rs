@@ -2,13 +2,15 @@
 //!
 //! What is absent: rules. They are [`kourier_core::accept`]'s.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kourier_core::accept::{Accepted, LastGood, Rules, accept};
+use kourier_core::id::ObjectKey;
+use kourier_core::rule::LABEL;
 use tokio::sync::watch;
 
 use crate::clock;
@@ -99,6 +101,7 @@ impl Judge {
             let last_good = Arc::clone(&remember.borrow());
             let judgement = Arc::new(self.judge(reading, last_good).await);
             report(&last, &judgement);
+            report_unserved(&self.rules, &last, &judgement);
             accepted.send_replace(Arc::clone(&judgement.accepted));
             judgements.send_replace(Some(Arc::clone(&judgement)));
             remember.send_if_modified(|known| {
@@ -187,4 +190,23 @@ fn report(before: &Judgement, now: &Judgement) {
             "the Binding is refused"
         );
     }
+}
+
+/// Logs each ChatConnection of this broker whose platform no component serves, if it was not so before. Where no Binding
+/// names it, nothing else tells of it.
+fn report_unserved(rules: &Rules, before: &Judgement, now: &Judgement) {
+    let known: BTreeMap<_, _> = unserved(rules, before).collect();
+    let loaded: Vec<&str> = rules.platforms.keys().map(String::as_str).collect();
+    for (key, platform) in unserved(rules, now).filter(|(key, platform)| known.get(key) != Some(platform)) {
+        let loaded = loaded.join(", ");
+        tracing::warn!(connection = %key, platform, loaded, "no probe component serves the platform of the ChatConnection");
+    }
+}
+
+fn unserved<'j>(rules: &'j Rules, judgement: &'j Judgement) -> impl Iterator<Item = (&'j ObjectKey, &'j str)> {
+    let specs = judgement.reading.snapshot.connections.iter();
+    let specs = specs.filter_map(|object| Some((&object.meta.key, object.spec.as_ref().ok()?)));
+    let specs = specs.filter(|(_, spec)| spec.broker() == rules.broker && LABEL.fault(&spec.platform).is_none());
+    let platforms = specs.map(|(key, spec)| (key, spec.platform.as_str()));
+    platforms.filter(|(_, platform)| !rules.platforms.contains_key(*platform))
 }

@@ -92,6 +92,22 @@ fn what_is_broken_is_told_and_the_rest_is_served() {
 }
 
 #[test]
+fn a_connection_whose_platform_no_component_serves_is_logged_once_though_no_binding_names_it() {
+    let setup = setup();
+    setup.manifest("irc.yaml", &connection("irc").replace("platform: slack", "platform: irc"));
+    setup.manifest("chat.yaml", &binding("chat", "agents", "C2"));
+    let mut broker = setup.start();
+    ready_within(&mut broker, "chat");
+    setup.manifest("more.yaml", &binding("more", "agents", "C3"));
+    ready_within(&mut broker, "more");
+    let mut told = broker.lines();
+    told.retain(|line| line["message"] == "no probe component serves the platform of the ChatConnection");
+    let fields: Vec<_> =
+        told.iter().map(|line| [&line["level"], &line["connection"], &line["platform"], &line["loaded"]]).collect();
+    assert_eq!(fields, [["WARN", "team-a/irc", "irc", "slack"]]);
+}
+
+#[test]
 fn a_secret_of_a_peer_is_in_no_log_and_no_answer() {
     let setup = setup();
     setup.manifest("chat.yaml", &binding("chat", "agents", "C2"));
