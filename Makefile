@@ -87,7 +87,7 @@ demo-kubernetes: toolchain agents ## See it work on a real API server: the chart
 	@cargo build --workspace --bins --locked
 	@$(CARGO_TARGET_DIR)/debug/demo kubernetes
 
-bench: toolchain ## Measure what a run of a probe costs; EARLIER=FILE compares with an earlier run
+bench: toolchain ## Measure what a run of a probe costs, and fail if a bound is missed; EARLIER=FILE compares
 	cargo run --release --quiet --package suite --features bench --bin bench --locked -- $(CARGO_TARGET_DIR)/bench.json $(EARLIER)
 
 crds: toolchain ## Write what is made from the Rust types: CRDs, and pages of docs

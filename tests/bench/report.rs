@@ -9,6 +9,8 @@ use anyhow::Context as _;
 #[derive(Default)]
 pub(crate) struct Report {
     figures: BTreeMap<String, f64>,
+    /// The names of those that missed their bound.
+    missed: Vec<String>,
 }
 
 impl Report {
@@ -27,9 +29,15 @@ impl Report {
     /// The same, with the bound that it should keep.
     pub(crate) fn add_bound(&mut self, name: impl Into<String>, figure: f64, bound: f64) {
         let name = name.into();
-        let kept = if figure <= bound { "kept" } else { "MISSED" };
-        println!("  {name:64} {figure:10.2}   at most {bound:.2}: {kept}");
+        let kept = figure <= bound;
+        println!("  {name:64} {figure:10.2}   at most {bound:.2}: {}", if kept { "kept" } else { "MISSED" });
+        self.missed.extend((!kept).then(|| name.clone()));
         self.keep(name, figure);
+    }
+
+    /// The names of the figures that missed their bound.
+    pub(crate) fn missed(&self) -> &[String] {
+        &self.missed
     }
 
     /// Keeps a figure that is printed elsewhere.
