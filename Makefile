@@ -76,16 +76,16 @@ cases: toolchain ## Run the recorded cases of the built-in probes
 fuzz: toolchain ## Look for inputs that refute what must hold: TIME=60 seconds each, TARGET=card for one
 	@CARGO_TARGET_DIR=$(KOURIER_GUEST_TARGET_DIR) fuzz/run $(or $(TIME),60) $(TARGET)
 
-demo: toolchain agents ## See it work: real agents, a Slack, a platform of your own, and every reason
+demo: toolchain agents ## See it work: real agents, a Slack, a platform of your own, every reason; KEEP=1 keeps it up
 	@echo "building the broker and the demo (minutes the first time)"
 	@cargo build --workspace --bins --locked
-	@$(CARGO_TARGET_DIR)/debug/demo
+	@$(CARGO_TARGET_DIR)/debug/demo $(if $(KEEP),keep)
 
-demo-kubernetes: toolchain agents ## See it work on a real API server: the chart, two replicas, and kubectl
+demo-kubernetes: toolchain agents ## See it work on a real API server: the chart, two replicas, kubectl; KEEP=1 as above
 	@tests/cluster/setup >/dev/null
 	@echo "building the broker and the demo (minutes the first time)"
 	@cargo build --workspace --bins --locked
-	@$(CARGO_TARGET_DIR)/debug/demo kubernetes
+	@$(CARGO_TARGET_DIR)/debug/demo kubernetes $(if $(KEEP),keep)
 
 bench: toolchain ## Measure what a run of a probe costs, and fail if a bound is missed; EARLIER=FILE compares
 	cargo run --release --quiet --package suite --features bench --bin bench --locked -- $(CARGO_TARGET_DIR)/bench.json $(EARLIER)

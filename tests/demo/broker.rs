@@ -32,12 +32,17 @@ impl Broker {
             .replace("127.0.0.1:9090", &admin);
         folder.put("settings.yaml", &settings)?;
 
-        let settings = folder.file("settings.yaml");
-        let arguments = ["run", "--config", &settings];
+        let arguments = ["run", "--config", "settings.yaml"];
         tell::command(&arguments);
-        tell::text(&format!("$ export AGENT_KOURIER_ADMIN={admin}"));
-        let process = Process::start(Command::new(program()?).args(arguments), &folder.path().join("broker.log"))?;
+        let mut command = Command::new(program()?);
+        command.args(arguments).current_dir(folder.path());
+        let process = Process::start(&mut command, &folder.path().join("broker.log"))?;
         Ok(Self { process, admin })
+    }
+
+    /// The address of its admin port.
+    pub(crate) fn admin(&self) -> &str {
+        &self.admin
     }
 
     /// Runs a subcommand that asks this broker, and shows what it prints.
@@ -88,14 +93,14 @@ impl Broker {
     }
 }
 
-/// Runs a subcommand that needs no broker, and shows what it prints.
+/// Runs a subcommand that needs no broker, in the folder, and shows what it prints.
 ///
 /// # Errors
 ///
 /// When it fails.
-pub(crate) fn show(arguments: &[&str]) -> anyhow::Result<()> {
+pub(crate) fn show(folder: &Folder, arguments: &[&str]) -> anyhow::Result<()> {
     tell::command(arguments);
-    let status = Command::new(program()?).args(arguments).status()?;
+    let status = Command::new(program()?).args(arguments).current_dir(folder.path()).status()?;
     ensure!(status.success(), "agent-kourier {} ended with {status}", arguments.join(" "));
     Ok(())
 }

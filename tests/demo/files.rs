@@ -6,6 +6,7 @@ use crate::broker::{self, Broker};
 use crate::expected;
 use crate::objects::Folder;
 use crate::rows::{self, find, is};
+use crate::scene::{Scene, programs};
 use crate::tell;
 
 /// Tells it.
@@ -13,7 +14,7 @@ use crate::tell;
 /// # Errors
 ///
 /// When something is not as promised.
-pub(crate) fn play(folder: &Folder) -> anyhow::Result<()> {
+pub(crate) fn play(folder: &Folder) -> anyhow::Result<Scene> {
     tell::chapter(
         "The broker starts",
         "It reads the objects of deploy/samples and says at once which Bindings it takes. What it takes is Pending until \
@@ -29,11 +30,26 @@ pub(crate) fn play(folder: &Folder) -> anyhow::Result<()> {
     expected::check(&seen)?;
 
     tell::chapter("What a reason means", "The same words as in the statuses, and what to do about it.");
-    broker::show(&["explain", "BackendReachable:AgentNotFound"])?;
-    broker::show(&["explain", "ChannelJoined:NotInChannel"])?;
+    broker::show(folder, &["explain", "BackendReachable:AgentNotFound"])?;
+    broker::show(folder, &["explain", "ChannelJoined:NotInChannel"])?;
 
     edits(&broker, folder)?;
-    broker.stop()
+    scene(broker, folder)
+}
+
+fn scene(broker: Broker, folder: &Folder) -> anyhow::Result<Scene> {
+    let address = format!("export AGENT_KOURIER_ADMIN={}", broker.admin());
+    let tries = [
+        &address,
+        "agent-kourier status",
+        "agent-kourier status team-a/not-invited --output wide",
+        "agent-kourier explain ChannelJoined:NotInChannel",
+        "curl -s http://$AGENT_KOURIER_ADMIN/metrics | grep 'agentkourier_binding_conditions.* [1-9]'",
+        "sed -i 's/\"#recipes\"/C031/' objects/edited.yaml  # mends edited-badly; any edit will do",
+        "agent-kourier status edited-badly --watch",
+        "tail -f broker.log",
+    ];
+    Ok(Scene::new((&programs()?, folder.path()), &tries, Box::new(|| broker.stop())))
 }
 
 /// One edit that is refused, and one that is taken and does not work.

@@ -10,6 +10,7 @@ use anyhow::{bail, ensure};
 use crate::expected;
 use crate::objects::{Folder, OBJECTS, SECRETS, sample};
 use crate::rows::{self, Row, find, is, until};
+use crate::scene::{Scene, programs};
 use crate::tell;
 use replicas::{Given, Replica};
 use terminal::Terminal;
@@ -19,7 +20,7 @@ use terminal::Terminal;
 /// # Errors
 ///
 /// When something is not as promised.
-pub(crate) fn play(folder: &Folder) -> anyhow::Result<()> {
+pub(crate) fn play(folder: &Folder) -> anyhow::Result<Scene> {
     tell::chapter(
         "A cluster",
         "etcd and kube-apiserver, the real ones, on loopback. There is no kubelet: what would be the chart's pods are two \
@@ -34,7 +35,27 @@ pub(crate) fn play(folder: &Folder) -> anyhow::Result<()> {
     edit_badly(&terminal, folder)?;
     fail_over(&terminal, leader, &standby)?;
     ask_why(&terminal)?;
-    stop(&terminal, standby)
+    scene(terminal, standby, folder)
+}
+
+fn scene(terminal: Terminal, last: Replica, folder: &Folder) -> anyhow::Result<Scene> {
+    let kubeconfig = format!("export KUBECONFIG={}", terminal.cluster().kubeconfig().display());
+    let metrics = format!("curl -s http://{}/metrics | grep 'agentkourier_binding_conditions.* [1-9]'", last.admin);
+    let log = format!("tail -f {}.log", last.name);
+    let tries = [
+        &kubeconfig,
+        "kubectl get akbinding -A",
+        "kubectl kourier status --output wide",
+        "kubectl kourier why team-a/not-invited",
+        "agent-kourier explain ChannelJoined:NotInChannel",
+        &metrics,
+        "sed -i 's/\"#recipes\"/C031/' objects/edited.yaml  # mends edited-badly; any edit will do",
+        "kubectl apply -f objects/edited.yaml",
+        "kubectl kourier status team-b/edited-badly --watch",
+        &log,
+    ];
+    let path = format!("{}:{}", terminal.programs()?, programs()?);
+    Ok(Scene::new((&path, folder.path()), &tries, Box::new(move || stop(&terminal, last))))
 }
 
 fn install(terminal: &Terminal) -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 //! else's, and what goes wrong. Its objects are files, or in a cluster.
 //!
 //! It writes to a temporary folder only, prints a story and not a log, and ends with 1 when something is not as the
-//! story says.
+//! story says. What the story was about is gone then, unless it is to be kept up.
 
 mod broker;
 mod expected;
@@ -13,6 +13,7 @@ mod peers;
 mod pigeon;
 mod process;
 mod rows;
+mod scene;
 mod tell;
 
 use std::path::Path;
@@ -21,25 +22,55 @@ use std::time::Instant;
 
 use objects::Folder;
 use peers::Peers;
+use scene::Scene;
 
-/// What is told once the scene is set.
-type Story = fn(&Folder) -> anyhow::Result<()>;
+/// What is told once the peers are there.
+type Story = fn(&Folder) -> anyhow::Result<Scene>;
+
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked {
+    /// On an API server.
+    cluster: bool,
+    /// What stands at the end stays up until Ctrl-C.
+    keep: bool,
+}
+
+impl Asked {
+    fn of(arguments: &[&str]) -> Option<Self> {
+        let (cluster, rest) = match arguments {
+            ["kubernetes", rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        match rest {
+            [] => Some(Self { cluster, keep: false }),
+            ["keep"] => Some(Self { cluster, keep: true }),
+            _ => None,
+        }
+    }
+
+    fn story(&self) -> Story {
+        if self.cluster { kubernetes::play } else { files::play }
+    }
+
+    /// The command that keeps up what stands at the end.
+    fn to_keep(&self) -> &'static str {
+        if self.cluster { "make demo-kubernetes KEEP=1" } else { "make demo KEEP=1" }
+    }
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let story: Story = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => files::play,
-        ["kubernetes"] => kubernetes::play,
-        _ => {
-            eprintln!("usage: demo [kubernetes]");
-            return ExitCode::from(2);
-        }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let Some(asked) = Asked::of(&arguments) else {
+        eprintln!("usage: demo [kubernetes] [keep]");
+        return ExitCode::from(2);
     };
     let folder = match tempfile::Builder::new().prefix("agent-kourier-demo-").tempdir() {
         Ok(folder) => folder,
         Err(error) => return failed(&error.into()),
     };
-    match play(folder.path(), story) {
+    match play(folder.path(), &asked) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let kept = folder.keep();
@@ -54,14 +85,14 @@ fn failed(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn play(folder: &Path, story: Story) -> anyhow::Result<()> {
+fn play(folder: &Path, asked: &Asked) -> anyhow::Result<()> {
     let begun = Instant::now();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let _inside = runtime.enter();
 
     tell::chapter("The peers", "Agents made with the official A2A SDKs, two Slack workspaces and a pigeon post.");
     let peers = runtime.block_on(Peers::start())?;
-    tell::table(&peers.describe());
+    tell::table(&Peers::describe());
 
     tell::chapter(
         "A platform that the broker has never seen",
@@ -69,15 +100,40 @@ fn play(folder: &Path, story: Story) -> anyhow::Result<()> {
          one component, put into the broker's folder of components. Nothing of the broker changes.",
     );
     let folder = Folder::write(folder, &peers, &pigeon::build()?)?;
-    broker::show(&["components", "--components", &folder.file("components")])?;
+    broker::show(&folder, &["components", "--components", "components"])?;
 
-    story(&folder)?;
+    let scene = asked.story()(&folder)?;
+    let (scene, ended) = if asked.keep {
+        (Some(scene), "")
+    } else {
+        scene.end()?;
+        (None, " The broker stopped cleanly.")
+    };
 
     tell::chapter("What there was to see", "Each Binding, and the reason that its file promises.");
     let (all, kinds) = (expected::READY.len(), expected::kinds());
-    tell::text(&format!(
-        "{all} Bindings are as promised, with {kinds} different outcomes. The broker stopped cleanly."
-    ));
+    tell::text(&format!("{all} Bindings are as promised, with {kinds} different outcomes.{ended}"));
     tell::text(&format!("{} s in all.", begun.elapsed().as_secs()));
-    Ok(())
+    let Some(scene) = scene else {
+        tell::text(&format!("Nothing of it runs any more: `{}` keeps it up, to try more.", asked.to_keep()));
+        return Ok(());
+    };
+    tell::chapter("It stays up", "Until Ctrl-C. These are the peers, and what to try in another terminal:");
+    tell::table(&peers.addresses());
+    runtime.block_on(scene.stay())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_demo_is_of_files_or_of_a_cluster_and_may_be_kept() {
+        let asked = |cluster, keep| Some(Asked { cluster, keep });
+        assert_eq!(Asked::of(&[]), asked(false, false));
+        assert_eq!(Asked::of(&["keep"]), asked(false, true));
+        assert_eq!(Asked::of(&["kubernetes"]), asked(true, false));
+        assert_eq!(Asked::of(&["kubernetes", "keep"]), asked(true, true));
+        assert_eq!(Asked::of(&["keep", "kubernetes"]), None);
+    }
 }

@@ -69,15 +69,30 @@ impl Peers {
     }
 
     /// Who they are, for people.
-    pub(crate) fn describe(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn describe() -> Vec<(&'static str, String)> {
+        [
+            ("recipes", "Python a2a-sdk 1.3, a card of A2A 1.0"),
+            ("weather", "Python a2a-sdk 0.3, a card of A2A 0.3"),
+            ("travel", "JavaScript @a2a-js/sdk 1.3, below a path"),
+            ("talkative, early", "a card over 1 MiB, and one of a protocol to come"),
+            ("slack", "a workspace with a bot in some of its channels"),
+            ("slack-busy", "one that asks everybody to wait"),
+            ("pigeons", "Pigeon Post"),
+        ]
+        .map(|(name, what)| (name, what.to_owned()))
+        .into()
+    }
+
+    /// Where they are, for as long as they run.
+    pub(crate) fn addresses(&self) -> Vec<(&'static str, String)> {
         vec![
-            ("recipes", format!("{}  Python a2a-sdk 1.3, a card of A2A 1.0", self.recipes.url())),
-            ("weather", format!("{}  Python a2a-sdk 0.3, a card of A2A 0.3", self.weather.url())),
-            ("travel", format!("{}  JavaScript @a2a-js/sdk 1.3, below a path", self.travel.url())),
-            ("talkative, early", format!("http://{}  a card over 1 MiB, and one of a protocol to come", self.odd)),
-            ("slack", format!("{}  a workspace with a bot in some of its channels", self.slack.url())),
-            ("slack-busy", format!("{}  one that asks everybody to wait", self.busy.url())),
-            ("pigeons", format!("http://{}  Pigeon Post", self.pigeons)),
+            ("recipes", self.recipes.url().to_owned()),
+            ("weather", self.weather.url().to_owned()),
+            ("travel", self.travel.url().to_owned()),
+            ("talkative, early", format!("http://{}", self.odd)),
+            ("slack", self.slack.url()),
+            ("slack-busy", self.busy.url()),
+            ("pigeons", format!("http://{}", self.pigeons)),
         ]
     }
 }

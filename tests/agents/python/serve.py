@@ -1,5 +1,6 @@
 """Serves an app on loopback and says when its port is open."""
 
+import contextlib
 import socket
 
 import uvicorn
@@ -12,4 +13,6 @@ def main(argv, app):
     port = listener.getsockname()[1]
     print(f"ready {port}", flush=True)
     config = uvicorn.Config(app(f"http://127.0.0.1:{port}{base}/", base), log_level="warning")
-    uvicorn.Server(config).run(sockets=[listener])
+    # Ctrl-C ends it without a word.
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])

@@ -16,7 +16,7 @@ use crate::tell;
 pub(super) struct Replica {
     pub(super) name: String,
     pub(super) process: Process,
-    admin: SocketAddr,
+    pub(super) admin: SocketAddr,
 }
 
 impl Replica {

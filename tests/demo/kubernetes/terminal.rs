@@ -42,6 +42,16 @@ impl Terminal {
         &self.cluster
     }
 
+    /// The folders of the plugin and of kubectl, as a shell's PATH has them.
+    ///
+    /// # Errors
+    ///
+    /// When kubectl is in no folder.
+    pub(super) fn programs(&self) -> anyhow::Result<String> {
+        let kubectl = self.cluster.tools().kubectl.parent().context("kubectl is in no folder")?;
+        Ok(format!("{}:{}", self.folder.join("bin").display(), kubectl.display()))
+    }
+
     /// Runs a line and shows what it prints.
     ///
     /// # Errors
