@@ -1,8 +1,8 @@
 //! `agent-kourier check`: everything that is wrong with manifests, by the broker's own rules.
 //!
 //! The manifests are taken as a whole: a reference to an object that is in none of them is a problem, and so is a
-//! channel that two Bindings want. What is absent: an identity of objects, so that of two new Bindings that want one
-//! channel the first by namespace and name is taken for the older one.
+//! channel that two Bindings want. What is absent: an identity of objects, so that of two Bindings that want one channel
+//! the first by namespace and name is taken for the older one, and the other one is told so.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -244,8 +244,8 @@ fn refused(reading: &Reading, rules: &Rules) -> Vec<FileProblem> {
         };
         let refusal = accepted.bindings.get(key).and_then(|judged| judged.refusal.as_ref());
         let found = refusal.into_iter().flat_map(|refusal| &refusal.problems);
-        let news = found.filter(|(reason, problem)| *reason != AcceptedReason::InvalidSpec || !told.contains(problem));
-        problems.extend(news.map(|(_, problem)| at(reading, Kind::Binding, key, problem)));
+        let news = found.filter_map(|(reason, problem)| news(*reason, problem, &told));
+        problems.extend(news.map(|problem| at(reading, Kind::Binding, key, &problem)));
     }
     problems
 }
@@ -259,6 +259,24 @@ fn told(object: &ObjectId, origin: Option<&Origin>, problem: &Problem) -> FilePr
     FileProblem {
         file: origin.map(|origin| origin.file.clone()).unwrap_or_default(),
         line: origin.and_then(|origin| origin.line_of(&problem.path)),
+/// A problem of a Binding that is `told` nowhere else.
+fn news(reason: AcceptedReason, problem: &Problem, told: &[Problem]) -> Option<Problem> {
+    match reason {
+        // Its problems are told where it stands, and not of each Binding that names it.
+        AcceptedReason::BackendRejected | AcceptedReason::ConnectionRejected => None,
+        AcceptedReason::InvalidSpec if told.contains(problem) => None,
+        AcceptedReason::ChannelConflict => {
+            let what = format!("{}, unless this one is older: files tell no age", problem.what);
+            Some(Problem::new(problem.path.clone(), what))
+        }
+        AcceptedReason::Ok
+        | AcceptedReason::InvalidSpec
+        | AcceptedReason::BackendNotFound
+        | AcceptedReason::ConnectionNotFound
+        | AcceptedReason::NamespaceNotAllowed => Some(problem.clone()),
+    }
+}
+
         object: Some(object.clone()),
         path: problem.path.clone(),
         what: problem.what.clone(),
