@@ -31,6 +31,8 @@ use kourier_core::rule::{LABEL, NAME};
 use tokio::io::Interest;
 use tokio::net::unix::pipe::Sender;
 
+use crate::config::Settings;
+
 /// What `--help` says of exit codes.
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -167,6 +169,11 @@ fn binding<'a>(written: &'a str, namespace: Option<&'a str>) -> Result<(Option<&
 ///
 /// # Errors
 ///
+/// The settings of this file, or the defaults.
+fn settings(config: Option<&Path>) -> Result<Settings, Failure> {
+    config.map_or_else(|| Ok(Settings::default()), |file| Settings::load(file).map_err(Failure::input))
+}
+
 /// When standard output cannot be written for another reason.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();

@@ -49,8 +49,10 @@ fn bad_usage_names_the_flag_and_what_is_right() {
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     let dir = folder.path().display().to_string();
     let probe = ["probe", "run", "agent-card", "--url", "http://127.0.0.1:9", "--credential-file", &fifo];
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 11] = [
         (&["check", ".", "--broker", "A B"], &["--broker", "write a name"]),
+        (&["check", ".", "--config", &fifo], &[&fifo, "is not a file"]),
+        (&["components", "--config", &fifo], &[&fifo, "is not a file"]),
         (&["check", ".", "--components", "/nowhere"], &["--components", "/nowhere", "No such file"]),
         (&["status", "--admin", "http://127.0.0.1:9090"], &["--admin", "without http://"]),
         (&["status", "--admin", "127.0.0.1"], &["--admin", "has no port: write HOST:PORT"]),
@@ -75,6 +77,63 @@ fn check_tells_of_a_component_that_is_refused() {
     let (code, text, _) = said(&["check", &dir, "--components", &dir]);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("broken.wasm: is no probe component that can be used: not a WebAssembly"), "{text}");
+}
+
+#[test]
+fn the_settings_of_a_broker_mean_the_same_to_check_and_to_components() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (settings, objects, none) = (path("settings.yaml"), path("objects.yaml"), path("none"));
+    std::fs::create_dir(&none).unwrap();
+    std::fs::write(path("broken.wasm"), "no").unwrap();
+    let text = format!("broker: east\nconfig: {{source: crds}}\ncomponents: {{dir: {}}}\n", folder.path().display());
+    std::fs::write(&settings, text).unwrap();
+    std::fs::write(
+        &objects,
+        "apiVersion: agentkourier.io/v1alpha1\nkind: AgentBackend\nmetadata: {namespace: a, name: agents}\n\
+         spec: {url: \"http://agents\"}\n---\n\
+         apiVersion: agentkourier.io/v1alpha1\nkind: ChatConnection\nmetadata: {namespace: a, name: chat}\n\
+         spec: {platform: slack, broker: west, secretRef: {name: bot, key: token}}\n---\n\
+         apiVersion: agentkourier.io/v1alpha1\nkind: Binding\nmetadata: {namespace: a, name: b}\n\
+         spec: {agent: {backendRef: {name: none}}, chat: {connectionRef: {name: chat}, channel: C1}}\n",
+    )
+    .unwrap();
+    let check = |more: &[&str], expected: &[&str]| {
+        let (code, text, error) = said(&[&["check", &objects, "--config", &settings], more].concat());
+        assert_eq!(code, Some(1), "{more:?}: {error}");
+        let count = format!("{} problem{}\n", expected.len(), if expected.len() == 1 { "" } else { "s" });
+        assert!(text.ends_with(&count) && expected.iter().all(|words| text.contains(words)), "{more:?}: {text}");
+    };
+    check(&[], &["broken.wasm: is no probe component", "has a host without a dot"]);
+    check(&["--components", &none], &["has a host without a dot"]);
+    let lost = "there is no AgentBackend a/none";
+    check(&["--components", &none, "--broker", "west"], &["has a host without a dot", lost]);
+    let (code, text, _) = said(&["components", "--config", &settings]);
+    assert!(code == Some(1) && text.contains("broken.wasm"), "{text}");
+    let (code, text, _) = said(&["components", "--config", &settings, "--components", &none]);
+    assert!(code == Some(0) && !text.contains("broken.wasm"), "{text}");
+}
+
+#[test]
+fn a_problem_of_a_backend_is_told_once_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = "apiVersion: agentkourier.io/v1alpha1\nkind: AgentBackend\nmetadata: {namespace: a, name: agents}\n\
+                    spec: {url: ftp://agents.example}\n---\n\
+                    apiVersion: agentkourier.io/v1alpha1\nkind: ChatConnection\nmetadata: {namespace: a, name: chat}\n\
+                    spec: {platform: slack, secretRef: {name: bot, key: token}}\n"
+        .to_owned();
+    for (name, channel) in [("one", "C1"), ("two", "C2")] {
+        text += &format!(
+            "---\napiVersion: agentkourier.io/v1alpha1\nkind: Binding\nmetadata: {{namespace: a, name: {name}}}\n\
+             spec: {{agent: {{backendRef: {{name: agents}}}}, chat: {{connectionRef: {{name: chat}}, channel: {channel}}}}}\n"
+        );
+    }
+    let file = folder.path().join("a.yaml");
+    std::fs::write(&file, text).unwrap();
+    let (code, text, _) = said(&["check", &file.display().to_string()]);
+    assert_eq!(code, Some(1), "{text}");
+    assert_eq!(text.matches("spec.url").count(), 1, "{text}");
+    assert!(text.ends_with("4 objects, 1 problem\n"), "{text}");
 }
 
 #[test]

@@ -15,17 +15,17 @@ use kourier_core::accept::{LastGood, Rules, accept};
 use kourier_core::check;
 use kourier_core::id::{Kind, ObjectId, ObjectKey};
 use kourier_core::line::escaped;
-use kourier_core::object::DEFAULT_BROKER;
 use kourier_core::reason::AcceptedReason;
 use kourier_core::rule::LABEL;
 use kourier_core::snapshot::Problem;
-use kourier_sandbox::{Limits, Sandbox};
+use kourier_sandbox::Sandbox;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::cli::{self, Failure, Outcome};
 use crate::components::{self, Components, Refused};
+use crate::config::ConfigSource;
 use crate::shown::Shown;
 use crate::source::files::{Named, Written};
 use crate::source::{FileProblem, Origin, Reading};
@@ -36,13 +36,16 @@ pub struct Args {
     /// Files and folders of manifests, checked together; `-` is the standard input.
     #[arg(required = true, value_name = "FILE|DIR|-")]
     paths: Vec<PathBuf>,
-    /// A folder of `*.wasm` files beside the built-in components: their platforms are known.
+    /// The file of settings (YAML) of the broker; an option below takes the place of what it says.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A folder of `*.wasm` files beside the built-in components, whose platforms are known: `components.dir`.
     #[arg(long, value_name = "DIR")]
     components: Option<PathBuf>,
-    /// The broker whose rules count: ChatConnections of others are read, but not served by it.
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_BROKER, value_parser = broker)]
-    broker: String,
-    /// Refuse URLs whose host has no dot, as a broker that reads custom resources does.
+    /// The broker whose rules count: `broker`. ChatConnections of others are read, but not served by it.
+    #[arg(long, value_name = "NAME", value_parser = broker)]
+    broker: Option<String>,
+    /// Refuse URLs whose host has no dot, as with `config.source: crds`.
     #[arg(long)]
     full_names: bool,
     /// How to print it.
@@ -64,15 +67,13 @@ enum Format {
 ///
 /// # Errors
 ///
-/// When a path cannot be read, none of them holds an object, the sandbox cannot be started or the output cannot be written.
+/// When a path or the settings cannot be read, none of them holds an object, the sandbox cannot be started or the output cannot be written.
 pub fn run(args: &Args) -> Outcome {
     let mut named = Named::default();
     for path in &args.paths {
         take(&mut named, path).with_context(|| format!("cannot read {}", Shown(path))).map_err(Failure::Input)?;
     }
-    let components = components(args.components.as_deref())?;
-    let platforms = components.platforms();
-    let rules = Rules { broker: args.broker.clone(), platforms, single_label_hosts: !args.full_names };
+    let (rules, components) = rules(args)?;
     let mut reading = named.read();
     reading.problems.extend(components.refused().iter().map(not_loaded));
     let report = Report::of(&named, &reading, &rules);
@@ -91,15 +92,23 @@ fn broker(text: &str) -> Result<String, String> {
     LABEL.fault(text).map_or_else(|| Ok(text.to_owned()), Err)
 }
 
-/// The built-in components, and those of a folder that has to be there.
-fn components(dir: Option<&Path>) -> Result<Components, Failure> {
-    if let Some(dir) = dir {
+/// The rules of the broker that is to take the manifests, and its components.
+fn rules(args: &Args) -> Result<(Rules, Components), Failure> {
+    let settings = cli::settings(args.config.as_deref())?;
+    if let Some(dir) = &args.components {
         fs::read_dir(dir)
             .with_context(|| format!("--components: cannot read {}", Shown(dir)))
             .map_err(Failure::Input)?;
     }
-    let sandbox = Sandbox::new(Limits::default()).map_err(Failure::internal)?;
-    Ok(Components::load(&sandbox, dir))
+    let sandbox = Sandbox::new(settings.probe).map_err(Failure::internal)?;
+    let dir = args.components.as_ref().or(settings.components_dir.as_ref());
+    let components = Components::load(&sandbox, dir.map(PathBuf::as_path));
+    let rules = Rules {
+        broker: args.broker.clone().unwrap_or(settings.broker),
+        platforms: components.platforms(),
+        single_label_hosts: !args.full_names && settings.config.source == ConfigSource::Files,
+    };
+    Ok((rules, components))
 }
 
 fn not_loaded(refused: &Refused) -> FileProblem {
@@ -250,15 +259,6 @@ fn refused(reading: &Reading, rules: &Rules) -> Vec<FileProblem> {
     problems
 }
 
-fn at(reading: &Reading, kind: Kind, key: &ObjectKey, problem: &Problem) -> FileProblem {
-    let object = (kind, key.clone());
-    told(&object, reading.origins.get(&object), problem)
-}
-
-fn told(object: &ObjectId, origin: Option<&Origin>, problem: &Problem) -> FileProblem {
-    FileProblem {
-        file: origin.map(|origin| origin.file.clone()).unwrap_or_default(),
-        line: origin.and_then(|origin| origin.line_of(&problem.path)),
 /// A problem of a Binding that is `told` nowhere else.
 fn news(reason: AcceptedReason, problem: &Problem, told: &[Problem]) -> Option<Problem> {
     match reason {
@@ -277,6 +277,15 @@ fn news(reason: AcceptedReason, problem: &Problem, told: &[Problem]) -> Option<P
     }
 }
 
+fn at(reading: &Reading, kind: Kind, key: &ObjectKey, problem: &Problem) -> FileProblem {
+    let object = (kind, key.clone());
+    told(&object, reading.origins.get(&object), problem)
+}
+
+fn told(object: &ObjectId, origin: Option<&Origin>, problem: &Problem) -> FileProblem {
+    FileProblem {
+        file: origin.map(|origin| origin.file.clone()).unwrap_or_default(),
+        line: origin.and_then(|origin| origin.line_of(&problem.path)),
         object: Some(object.clone()),
         path: problem.path.clone(),
         what: problem.what.clone(),

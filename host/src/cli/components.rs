@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use kourier_sandbox::{Limits, Sandbox};
+use kourier_sandbox::Sandbox;
 
 use crate::cli::{self, Failure, Format, Outcome, table};
 use crate::components::{Components, Listing, LoadedEntry};
@@ -11,7 +11,10 @@ use crate::components::{Components, Listing, LoadedEntry};
 /// Lists the probe components that are loaded, and those that are refused and why.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A folder of `*.wasm` files beside the built-in components.
+    /// The file of settings (YAML); an option below takes the place of what it says.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A folder of `*.wasm` files beside the built-in components: `components.dir`.
     #[arg(long, value_name = "DIR")]
     components: Option<PathBuf>,
     /// How to print it.
@@ -23,10 +26,12 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// When the sandbox cannot be started.
+/// When the settings cannot be read, or the sandbox cannot be started.
 pub fn run(args: &Args) -> Outcome {
-    let sandbox = Sandbox::new(Limits::default()).map_err(Failure::internal)?;
-    let listing = Listing::of(&Components::load(&sandbox, args.components.as_deref()));
+    let settings = cli::settings(args.config.as_deref())?;
+    let sandbox = Sandbox::new(settings.probe).map_err(Failure::internal)?;
+    let dir = args.components.as_ref().or(settings.components_dir.as_ref());
+    let listing = Listing::of(&Components::load(&sandbox, dir.map(PathBuf::as_path)));
     match args.output {
         Format::Json => cli::print_json(&listing)?,
         Format::Table => cli::print(&render(&listing))?,

@@ -58,10 +58,7 @@ pub fn run(args: Args) -> Outcome {
 }
 
 fn settings(args: Args) -> Result<Settings, Failure> {
-    let mut settings = match &args.config {
-        Some(file) => Settings::load(file).map_err(Failure::input)?,
-        None => Settings::default(),
-    };
+    let mut settings = cli::settings(args.config.as_deref())?;
     let set = |place: &mut PathBuf, given: Option<PathBuf>| {
         if let Some(given) = given {
             *place = given;

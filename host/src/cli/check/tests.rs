@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use kourier_core::object::DEFAULT_BROKER;
 use kourier_core::platform::{CredentialPlace, Platform};
 use kourier_core::url::BaseUrl;
 
