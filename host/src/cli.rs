@@ -143,10 +143,15 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The command line of the program when it is called by this name: as a plugin, kubectl calls it `kubectl-kourier`.
+/// The command line of the program when it is called by this name: as a plugin, kubectl calls it `kubectl-kourier`, and
+/// what it asks is the cluster.
 fn command_line(called: &OsStr) -> clap::Command {
     let plugin = Path::new(called).file_name().is_some_and(|name| name == "kubectl-kourier");
-    if plugin { Cli::command().name("kubectl kourier").bin_name("kubectl kourier") } else { Cli::command() }
+    if !plugin {
+        return Cli::command();
+    }
+    let plugin = Cli::command().name("kubectl kourier").bin_name("kubectl kourier");
+    plugin.mut_subcommand("status", status::of_the_cluster)
 }
 
 /// The namespace and the name of a Binding that is written as NAMESPACE/NAME, or as NAME beside `--namespace`.
@@ -164,16 +169,16 @@ fn binding<'a>(written: &'a str, namespace: Option<&'a str>) -> Result<(Option<&
     Ok((in_name.or(namespace), name))
 }
 
-/// Writes to standard output. A reader that has gone (`| head`) is not a failure: what was found still decides the exit
-/// code. Who prints on and on ends with [`deaf`].
-///
-/// # Errors
-///
 /// The settings of this file, or the defaults.
 fn settings(config: Option<&Path>) -> Result<Settings, Failure> {
     config.map_or_else(|| Ok(Settings::default()), |file| Settings::load(file).map_err(Failure::input))
 }
 
+/// Writes to standard output. A reader that has gone (`| head`) is not a failure: what was found still decides the exit
+/// code. Who prints on and on ends with [`deaf`].
+///
+/// # Errors
+///
 /// When standard output cannot be written for another reason.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
@@ -274,6 +279,26 @@ mod tests {
             let refused =
                 command_line(OsStr::new(called)).try_get_matches_from([called, "why"]).unwrap_err().to_string();
             assert!(refused.contains(words), "{called}: {refused}");
+        }
+    }
+
+    #[test]
+    fn as_a_plugin_status_asks_the_cluster_unless_a_broker_is_named() {
+        let asks_cluster = |called: &str, arguments: &[&str]| {
+            let words = [&[called, "status"], arguments].concat();
+            let cli = Cli::from_arg_matches(&command_line(OsStr::new(called)).get_matches_from(words)).unwrap();
+            matches!(cli.command, Command::Status(args) if args.broker().is_none())
+        };
+        let cases: [(&[&str], bool, bool); 5] = [
+            (&[], false, true),
+            (&["--cluster"], true, true),
+            (&["--context", "c"], true, true),
+            (&["--admin", "127.0.0.1:9090"], false, false),
+            (&["--admin", "127.0.0.1:9090", "--cluster"], true, true),
+        ];
+        for (arguments, program, plugin) in cases {
+            assert_eq!(asks_cluster("agent-kourier", arguments), program, "agent-kourier status {arguments:?}");
+            assert_eq!(asks_cluster("kubectl-kourier", arguments), plugin, "kubectl kourier status {arguments:?}");
         }
     }
 

@@ -256,6 +256,31 @@ fn a_binding_is_named_as_one_word_or_beside_a_namespace() {
 }
 
 #[test]
+fn a_plugin_of_kubectl_asks_the_cluster() {
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = folder.path().join("kubectl-kourier");
+    std::os::unix::fs::symlink(program(), &plugin).unwrap();
+    let said = |arguments: &[&str]| {
+        let mut command = Command::new(&plugin);
+        command.args(arguments).env("KUBECONFIG", "/nowhere").env("AGENT_KOURIER_ADMIN", nobody());
+        String::from_utf8_lossy(&command.stdin(Stdio::null()).output().unwrap().stderr).into_owned()
+    };
+    assert!(said(&["status"]).contains("no way to an API server"), "{}", said(&["status"]));
+    let named = ["status", "--admin", &nobody()];
+    assert!(said(&named).contains("no broker answers at"), "{}", said(&named));
+}
+
+#[test]
+fn a_file_that_is_no_component_is_told_apart_from_a_name_that_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("empty.wasm").display().to_string();
+    std::fs::write(&file, "").unwrap();
+    let told = |component: &str| said(&["probe", "run", component, "--url", "http://127.0.0.1:9"]).2;
+    assert_eq!(told(&file), format!("error: {file}: it is empty: build it, or copy it again\n"));
+    assert!(told("slak").ends_with("a component is a file, or one of the built-in ones: agent-card, slack\n"));
+}
+
+#[test]
 fn nothing_to_check_is_a_mistake() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.txt"), "none").unwrap();

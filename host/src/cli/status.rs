@@ -33,7 +33,7 @@ pub struct Args {
     namespace: Option<String>,
     /// The admin address of the broker, as its setting `admin.listen` has it.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9090", env = "AGENT_KOURIER_ADMIN", value_parser = ask::address)]
-    admin: String,
+    admin: Option<String>,
     /// Ask the API server instead of a broker; so do --kubeconfig and --context.
     #[arg(long)]
     cluster: bool,
@@ -75,10 +75,9 @@ enum Output {
 pub fn run(args: &Args) -> Outcome {
     let args = &args.parted()?;
     cli::block_on(async {
-        let asked = if args.cluster || args.server.is_given() {
-            Asked::cluster(&args.server.access(), args.namespace.clone()).await.map_err(Failure::input)?
-        } else {
-            Asked::Broker(Broker::new(&args.admin).map_err(Failure::internal)?)
+        let asked = match args.broker() {
+            Some(admin) => Asked::Broker(Broker::new(admin).map_err(Failure::internal)?),
+            None => Asked::cluster(&args.server.access(), args.namespace.clone()).await.map_err(Failure::input)?,
         };
         if args.watch {
             return watch(args, &asked).await;
@@ -99,7 +98,21 @@ fn broken_files(problems: usize) -> String {
     format!("the files have {count}: `agent-kourier check` names them, and so does the broker's log")
 }
 
+/// The command as kubectl's plugin: it asks the cluster, unless `--admin` names a broker.
+pub fn of_the_cluster(command: clap::Command) -> clap::Command {
+    let command =
+        command.about("Shows what `kubectl get akbinding` shows, asked of the API server, or with --admin of a broker");
+    command
+        .mut_arg("admin", |admin| admin.env(None).default_value(None))
+        .mut_arg("cluster", |cluster| cluster.hide(true))
+}
+
 impl Args {
+    /// The admin address of the broker that is asked; none: the API server is.
+    pub(super) fn broker(&self) -> Option<&str> {
+        self.admin.as_deref().filter(|_| !self.cluster && !self.server.is_given())
+    }
+
     /// The same, with the namespace and the name of NAMESPACE/NAME apart.
     fn parted(&self) -> Result<Self, Failure> {
         let Some(written) = &self.name else { return Ok(self.clone()) };
