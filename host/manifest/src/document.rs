@@ -15,8 +15,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::document::walk::{Way, duplicates, duplicates_here, lines_of};
+use crate::fault::{Fault, Faults, brief, join};
 use crate::schema::spec_schema;
-use crate::shape::{self, join};
+use crate::shape;
 use crate::yaml::{self, Entry, Node, Tree};
 
 /// How often lists may nest in lists. A list of lists is what `kubectl` takes too; more is nobody's.
@@ -50,50 +51,10 @@ pub struct Document {
     pub shape: Vec<Fault>,
 }
 
-/// A problem and its line; 0 when it has none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The line, from 1.
-    pub line: u64,
-    /// What is wrong, and what would be right.
-    pub problem: Problem,
-}
-
-/// The faults found so far: as many as a person may want to read.
-#[derive(Debug, Default)]
-pub(crate) struct Faults(Vec<Fault>);
-
 /// How many documents of one text are read: a file of 1 MiB that means something has fewer.
 const MAX_DOCUMENTS: usize = 10_000;
 /// How many faults of documents that name no object are told of one text.
 const MAX_NAMELESS: usize = 1_000;
-/// How many faults of one document are told.
-const MAX_FAULTS: usize = 100;
-/// How much of a word that somebody wrote is repeated, in characters.
-const MAX_WORD: usize = 64;
-
-impl Faults {
-    pub(crate) fn add(&mut self, line: u64, path: &str, what: String) {
-        if self.0.len() < MAX_FAULTS {
-            self.0.push(Fault { line, problem: Problem::new(path, what) });
-        } else if self.0.len() == MAX_FAULTS {
-            self.0.push(Fault { line, problem: Problem::new("", "has more problems than can be told") });
-        }
-    }
-
-    /// Whether no more are taken.
-    pub(crate) fn is_full(&self) -> bool {
-        self.0.len() > MAX_FAULTS
-    }
-}
-
-/// A word that somebody wrote, no longer than a message can bear.
-pub(crate) fn brief(word: &str) -> String {
-    match word.char_indices().nth(MAX_WORD) {
-        Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()),
-        None => word.to_owned(),
-    }
-}
 
 /// Reads a text.
 pub fn read(text: &str) -> Content {

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::document::{Faults, brief};
+use crate::fault::{Faults, join};
 use crate::yaml::{Node, Tree};
 
 /// Judges `node`, which stands at `path` in line `line`, by a structural schema.
@@ -58,16 +58,5 @@ fn word(schema: &Value, text: &str, path: &str, line: u64, faults: &mut Faults) 
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
     if !words.contains(&text) {
         faults.add(line, path, format!("is not known: write {}", words.join(" or ")));
-    }
-}
-
-/// The path of a field. A key that is not a plain word stands in quotes, so that a path is one line and reads one way.
-pub(super) fn join(path: &str, key: &str) -> String {
-    let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_/".contains(c));
-    let key = brief(key);
-    match (path.is_empty(), plain) {
-        (true, true) => key,
-        (false, true) => format!("{path}.{key}"),
-        (_, false) => format!("{path}[{key:?}]"),
     }
 }

@@ -8,7 +8,8 @@ use kourier_core::id::{Kind, ObjectId};
 use kourier_core::line::escaped;
 use kourier_core::snapshot::{Meta, Object, Problem};
 use kourier_core::time::Timestamp;
-use kourier_manifest::document::{Content, Document, Fault};
+use kourier_manifest::document::{Content, Document};
+use kourier_manifest::fault::Fault;
 use serde::de::DeserializeOwned;
 
 use crate::source::{FileProblem, Origin, Reading};

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Faults;
-use crate::shape::join;
+use crate::fault::{Faults, join};
 use crate::yaml::{Node, Tree};
 
 /// Of how many fields of one document the lines are known: all of a real one.
