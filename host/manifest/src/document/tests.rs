@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Prints each document as `line kind key`, and each problem as `line: path: what`, in the order of the lines.
+/// Prints each problem as `line: path: what`, in the order of the lines.
 fn told(text: &str) -> Vec<String> {
     let content = read(text);
     let faults = content.nameless.iter().chain(content.documents.iter().flat_map(Document::faults));
@@ -12,6 +12,7 @@ fn told(text: &str) -> Vec<String> {
     told.into_iter().map(|(_, told)| told).collect()
 }
 
+/// Prints each document as `line kind key`.
 fn names(text: &str) -> Vec<String> {
     let documents = read(text).documents;
     documents.iter().map(|document| format!("{} {} {}", document.line, document.id.0, document.id.1)).collect()
@@ -279,9 +280,9 @@ spec: {chat: {channel: 'C1', connectionRef: {name: slack}}, agent: {path: null, 
     assert_eq!(read(other).documents[0].stored(false), read(BINDING).documents[0].stored(false));
 }
 
-/// Each is made to cost more than it should, or to nest without end.
 #[test]
 fn no_long_text_makes_the_reader_panic() {
+    // What, repeated, could cost a reader more than it should, or nests without end.
     let pieces = ["[", "{", "- ", "? ", "&a ", "*a ", "a: &a {}\n", "\"", "|\n", "---\n", "%\n", "- - - -\n", "x: 1\n"];
     for piece in pieces.into_iter().chain(["[],", "{a: ", "!!str ", "a:\n ", "<<: {a: 1}\n"]) {
         read(&piece.repeat((1 << 16) / piece.len()));
