@@ -11,7 +11,7 @@ use kourier_core::id::{Kind, ObjectId, ObjectKey};
 use kourier_core::object::{API_VERSION, GROUP};
 use kourier_core::rule::{LABEL, NAME, TextRule};
 use kourier_core::snapshot::Problem;
-use serde::de::DeserializeOwned;
+use serde::de::{Deserialize as _, DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::document::walk::{Way, duplicates, duplicates_here, lines_of};
@@ -50,6 +50,9 @@ pub struct Document {
     /// What is wrong with the shape of its spec.
     pub shape: Vec<Fault>,
 }
+
+/// What is said of a document that had problems when it was stored, when it is not known any more which.
+const UNREADABLE: &str = "was stored with problems that cannot be read: it is refused until its file is read again";
 
 /// How many documents of one text are read: a file of 1 MiB that means something has fewer.
 const MAX_DOCUMENTS: usize = 10_000;
@@ -164,7 +167,11 @@ impl Document {
     /// A document as the store remembers it, without lines.
     pub fn remembered(id: ObjectId, stored: &Value) -> Self {
         let written = stored["spec"].clone();
-        let around: Vec<Problem> = serde_json::from_value(stored["around"].clone()).unwrap_or_default();
+        let around: Vec<Problem> = match stored.get("around").map(Vec::deserialize) {
+            None => Vec::new(),
+            Some(Ok(problems)) => problems,
+            Some(Err(_)) => vec![Problem::new("", UNREADABLE)],
+        };
         let around = around.into_iter().map(|problem| Fault { line: 0, problem }).collect();
         let node = Node::of_json(&written, 0);
         let shape = shape_of(id.0, (!written.is_null()).then_some(&node), 0, 0);

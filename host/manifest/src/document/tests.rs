@@ -269,6 +269,19 @@ fn a_document_comes_back_from_the_store_as_it_was() {
 }
 
 #[test]
+fn a_document_whose_stored_problems_cannot_be_read_is_refused() {
+    let document = read(BINDING).documents.remove(0);
+    for around in [json!(null), json!("twice"), json!({"path": "", "what": "x"}), json!([{"path": "status"}])] {
+        let mut stored = document.stored(false);
+        stored["around"] = around;
+        let again = Document::remembered(document.id.clone(), &stored);
+        let problems = again.spec::<kourier_core::object::BindingSpec>().unwrap_err();
+        assert_eq!(problems, [Problem::new("", UNREADABLE)], "{stored}");
+        assert_eq!(Document::remembered(document.id.clone(), &again.stored(false)), again);
+    }
+}
+
+#[test]
 fn order_and_comments_are_no_change() {
     let other = "\
 # Another comment.
