@@ -36,17 +36,15 @@ fn generate<S: JsonSchema>() -> Value {
 /// Rewrites what JSON Schema can say and a structural schema cannot, from the leaves up.
 fn make_structural(schema: &mut Value) {
     let Value::Object(fields) = schema else { return };
-    for key in ["properties", "$defs"] {
-        if let Some(Value::Object(properties)) = fields.get_mut(key) {
-            properties.values_mut().for_each(make_structural);
-        }
+    if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+        properties.values_mut().for_each(make_structural);
     }
     for key in ["items", "additionalProperties"] {
         if let Some(inner) = fields.get_mut(key) {
             make_structural(inner);
         }
     }
-    for key in ["$schema", "title", "default"] {
+    for key in ["title", "default"] {
         fields.remove(key);
     }
     drop_null(fields);
