@@ -22,6 +22,7 @@ pub mod line;
 pub mod message;
 pub mod object;
 pub mod outcome;
+mod path;
 pub mod pause;
 pub mod plan;
 pub mod platform;

@@ -3,6 +3,7 @@
 //! Whoever lets a stranger choose a path or a header checks it here; that a joined URL lies below its base is looked at
 //! once more by who joins them.
 
+use crate::path;
 use crate::rule::is_host_header;
 
 /// Bytes of a path with its query.
@@ -30,10 +31,7 @@ pub fn check_path(path: &str) -> Result<(), String> {
     if path.contains(['\\', '#']) {
         return refuse("has a backslash or a fragment");
     }
-    if !percent_signs_are_followed_by_digits(path) {
-        return refuse("has a percent sign without two hexadecimal digits");
-    }
-    check_segments(path.split('?').next().unwrap_or_default().as_bytes())
+    path::check(path).or_else(refuse)
 }
 
 /// Checks a header. `credential` is the name of the field that carries the credential, in lower case.
@@ -66,69 +64,6 @@ pub fn is_token(text: &str) -> bool {
 #[must_use]
 pub fn is_value(text: &str) -> bool {
     text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) && !text.starts_with(' ') && !text.ends_with(' ')
-}
-
-/// Checks the part before the query, also as a server sees it that decodes it more than once.
-fn check_segments(path: &[u8]) -> Result<(), String> {
-    let refuse = |rule: &str| Err(format!("its path {rule}"));
-    let slashes = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'/').count();
-    let mut seen = path.to_vec();
-    loop {
-        if seen.split(|byte| *byte == b'/').any(is_dots) {
-            return refuse("has a dot segment");
-        }
-        let next = decoded(&seen);
-        if next == seen {
-            return Ok(());
-        }
-        if slashes(&next) != slashes(&seen) || next.contains(&b'\\') {
-            return refuse("has an encoded slash or backslash");
-        }
-        if next.iter().any(u8::is_ascii_control) {
-            return refuse("has an encoded control character");
-        }
-        if next.windows(2).any(is_overlong) {
-            return refuse("has an overlong character");
-        }
-        seen = next;
-    }
-}
-
-/// Whether a segment is `.` or `..`. Some servers cut a segment's parameters off before they look at the dots, and some
-/// decode before they cut off the query and the fragment.
-fn is_dots(segment: &[u8]) -> bool {
-    let name = segment.split(|byte| b";?#".contains(byte)).next().unwrap_or_default();
-    name == b"." || name == b".."
-}
-
-/// Whether these bytes begin a character in more bytes than it has in UTF-8. Some servers take them for it: `%c0%ae` for a
-/// dot.
-fn is_overlong(pair: &[u8]) -> bool {
-    matches!(pair, [0xc0 | 0xc1, 0x80..=0xbf] | [0xe0, 0x80..=0x9f] | [0xf0, 0x80..=0x8f])
-}
-
-fn percent_signs_are_followed_by_digits(text: &str) -> bool {
-    text.split('%').skip(1).all(|tail| tail.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2)
-}
-
-/// Takes one layer of percent-encoding off. A percent sign without two digits stays.
-fn decoded(text: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((first, tail)) = rest.split_first() {
-        let digits = tail.split_at_checked(2).filter(|_| *first == b'%');
-        let encoded = digits.and_then(|(digits, tail)| Some((hex(digits)?, tail)));
-        let (byte, tail) = encoded.unwrap_or((*first, tail));
-        bytes.push(byte);
-        rest = tail;
-    }
-    bytes
-}
-
-fn hex(digits: &[u8]) -> Option<u8> {
-    let digits =
-        std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-    u8::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]
