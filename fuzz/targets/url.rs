@@ -5,6 +5,7 @@
 use std::net::Ipv4Addr;
 
 use fuzz::{assert_is_line, bounded};
+use kourier_core::request::check_path;
 use kourier_core::url::{BaseUrl, MAX_URL_BYTES};
 use libfuzzer_sys::fuzz_target;
 use url::{Host, Url};
@@ -15,6 +16,7 @@ fuzz_target!(|text: &str| {
             assert_eq!(BaseUrl::parse(url.as_str()), Ok(url.clone()), "{text:?} is kept as another URL");
             looks_like_what_it_is(text, &url);
             joins_below(&url);
+            a_guest_could_ask_for_its_path(&url);
         }
         Err(what) => {
             assert_is_line(&what, 128);
@@ -90,6 +92,13 @@ fn joins_below(base: &BaseUrl) {
         assert_eq!(url.origin(), root.origin(), "{joined}");
         assert!(url.path().starts_with(root.path().trim_end_matches('/')), "{joined}");
     }
+}
+
+/// What some server could take for another path is refused in a base as in what is joined to it.
+fn a_guest_could_ask_for_its_path(base: &BaseUrl) {
+    let url = Url::parse(base.as_str()).expect("what was taken is a URL");
+    let path = format!("/{}", url.path().trim_start_matches('/'));
+    assert_eq!(check_path(&path), Ok(()), "{base}");
 }
 
 /// Words of a problem may stand in a status of somebody else's.

@@ -1,7 +1,8 @@
 //! What no path of ours may be, whoever wrote it: one that some server takes for another.
 //!
-//! Servers decode a path once, twice or not at all, and cut it in different places. One that all of them read alike is
-//! read alike by whoever allows it, too.
+//! Servers decode a path once, twice or not at all, and cut it in different places. A guest's path has to stay below its
+//! base for all of them. A base is its owner's own choice, but others rely on what it seems to be: who reviews it, and a
+//! policy of the cluster that allows backends below one URL.
 
 /// Checks a path, and the percent signs of its query.
 ///
@@ -21,7 +22,7 @@ fn check_segments(path: &[u8]) -> Result<(), &'static str> {
     let mut seen = path.to_vec();
     loop {
         if seen.split(|byte| *byte == b'/').any(is_dots) {
-            return Err("has a dot segment");
+            return Err("has a . or .. segment");
         }
         let next = decoded(&seen);
         if next == seen {

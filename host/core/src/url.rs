@@ -4,6 +4,8 @@ use std::fmt;
 
 use url::{Host, Url};
 
+use crate::path;
+
 /// The longest URL that may be configured, in bytes.
 pub const MAX_URL_BYTES: usize = 2048;
 /// The longest host name, in bytes: the limit of the DNS.
@@ -24,8 +26,8 @@ impl BaseUrl {
     ///
     /// Refused: more than 2048 bytes; white space, control characters and a backslash, of which a parser would drop or
     /// turn some silently; anything outside ASCII; a scheme that is not http or https in small letters; user info, a
-    /// query, a fragment; a host that is no DNS name or IP address; port 0; `.` and `..` segments; a percent sign that
-    /// encodes nothing, a control character, a slash or a backslash.
+    /// query, a fragment; a host that is no DNS name or IP address; port 0; a path that some server could take for
+    /// another: `.` and `..` segments, encoded slashes, backslashes and control characters, however often encoded.
     ///
     /// # Errors
     ///
@@ -37,7 +39,8 @@ impl BaseUrl {
         if rest.is_empty() || rest.starts_with('/') {
             return Err("has no host: write one after the scheme".into());
         }
-        check_path(rest.split_once('/').map_or("", |(_, path)| path))?;
+        let path = rest.split_once('/').map_or("", |(_, path)| path);
+        path::check(path).map_err(|rule| format!("{rule}: write the path that is meant"))?;
         let url = Url::parse(text).map_err(|fault| wrong_authority(fault).to_owned())?;
         if url.port() == Some(0) {
             return Err("has the port 0: write one from 1 to 65535, or none".into());
@@ -120,24 +123,6 @@ fn check_characters(text: &str) -> Result<(), &'static str> {
 
 fn check_length(url: &str) -> Result<(), &'static str> {
     if url.len() > MAX_URL_BYTES { Err("has more than 2048 bytes: write a shorter one") } else { Ok(()) }
-}
-
-fn check_path(path: &str) -> Result<(), &'static str> {
-    let mut segments = path.split('/');
-    if segments.any(|s| matches!(s.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")) {
-        return Err("has a . or .. segment: write the path that is meant");
-    }
-    let mut encoded = path.split('%').skip(1);
-    if encoded.any(|rest| !rest.get(..2).is_some_and(is_harmless_byte)) {
-        return Err("has a percent sign that encodes nothing, a control character, a slash or a backslash");
-    }
-    Ok(())
-}
-
-fn is_harmless_byte(hex: &str) -> bool {
-    let digits = hex.bytes().all(|b| b.is_ascii_hexdigit());
-    let byte = u8::from_str_radix(hex, 16);
-    digits && byte.is_ok_and(|b| !b.is_ascii_control() && b != b'/' && b != b'\\')
 }
 
 fn check_host(name: &str) -> Result<(), &'static str> {

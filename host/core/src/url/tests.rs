@@ -17,6 +17,7 @@ fn a_url_is_kept_in_its_normal_form_without_a_slash_at_its_end() {
         ("http://0251.0376.0251.0376", "http://169.254.169.254"),
         ("http://127.1", "http://127.0.0.1"),
         ("http://h.example/a%20b", "http://h.example/a%20b"),
+        ("http://h.example/a;b=c/100%25", "http://h.example/a;b=c/100%25"),
         ("http://h.example./a", "http://h.example./a"),
     ] {
         let url = BaseUrl::parse(text).unwrap_or_else(|what| panic!("{text}: {what}"));
@@ -66,13 +67,18 @@ fn a_url_that_breaks_a_rule_is_refused_with_what_would_be_right() {
         ("http://h!.example", "neither a DNS name nor an IP address"),
         ("http://1.2.3.256", "neither a DNS name nor an IP address"),
         ("http://%00.example", "neither a DNS name nor an IP address"),
-        ("http://h.example/a/../b", ".. segment"),
+        ("http://h.example/a/../b", ".. segment: write the path that is meant"),
         ("http://h.example/%2E%2e/b", ".. segment"),
         ("http://h.example/.%2e", ".. segment"),
-        ("http://h.example/a%00b", "percent sign"),
-        ("http://h.example/a%2Fb", "percent sign"),
-        ("http://h.example/a%5cb", "percent sign"),
-        ("http://h.example/a%+1", "percent sign"),
+        ("http://h.example/a/%252e%252E/b", ".. segment"),
+        ("http://h.example/a/..;b", ".. segment"),
+        ("http://h.example/a/..%3fb", ".. segment"),
+        ("http://h.example/a%00b", "encoded control character: write the path that is meant"),
+        ("http://h.example/a%2Fb", "encoded slash or backslash"),
+        ("http://h.example/a%5cb", "encoded slash or backslash"),
+        ("http://h.example/a%252fb", "encoded slash or backslash"),
+        ("http://h.example/%c0%ae%c0%ae/a", "overlong character"),
+        ("http://h.example/a%+1", "percent sign without two hexadecimal digits"),
         ("http://h.example/a%", "percent sign"),
     ] {
         let fault = BaseUrl::parse(text).expect_err(text);
