@@ -133,6 +133,7 @@ fn tokens_and_values_are_what_http_says() {
     for text in ["", "a b", "a:", "a\n", "\u{e4}", "a/b", "(a)"] {
         assert!(!is_token(text), "{text}");
     }
+    assert!(is_token(&"a".repeat(128)) && !is_token(&"a".repeat(129)));
     for text in ["", "a", "a b", "!~"] {
         assert!(is_value(text), "{text}");
     }
