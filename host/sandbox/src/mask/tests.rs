@@ -1,3 +1,5 @@
+use std::cell::Cell;
+
 use super::*;
 
 fn check(secret: &str, text: &str, want: &str) {
@@ -106,4 +108,27 @@ fn a_short_secret_is_masked_too() {
     check("a", "banana", "b[masked]n[masked]n[masked]");
     // Its digits would be found in innocent words.
     check("a", "61 and 97", "61 [masked]nd 97");
+}
+
+#[test]
+fn of_a_long_text_no_more_is_read_than_a_spelling_has() {
+    let most = Cell::new(0);
+    let seen = |wanted, index, text: &str| {
+        most.set(text.len().max(most.get()));
+        in_any_case(wanted, index, text)
+    };
+    for text in ["x".repeat(1 << 20), "ä".repeat(1 << 20), "漢".repeat(1 << 20)] {
+        walk(&text, text.chars().take(100), seen);
+    }
+    assert!((SPELLING - 3..=SPELLING).contains(&most.get()), "{}", most.get());
+}
+
+#[test]
+fn what_ends_only_far_away_is_no_spelling() {
+    let far = |begin: &str, middle: &str, end: &str| format!("{begin}{}{end}", middle.repeat(SPELLING));
+    for text in [far(r"\u{", "0", "7a}"), far("%", "25", "7a"), far("&", "amp;", "#122;")] {
+        check("z", &text, &text);
+    }
+    let text = far("", "\\", "z");
+    check("z", &text, &format!("{}[masked]", &text[..text.len() - SPELLING]));
 }
