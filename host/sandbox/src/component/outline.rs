@@ -19,6 +19,14 @@ const INSTANCES: u64 = 1000;
 
 /// Refuses what has too many parts, or makes too many instances.
 pub(super) fn check(bytes: &[u8]) -> Result<(), LoadError> {
+    if instances(bytes)? > INSTANCES {
+        return Err(LoadError::TooMuch { what: "instances of modules and components", limit: INSTANCES });
+    }
+    Ok(())
+}
+
+/// The instances that one of a component is made of, if it has not too many parts.
+fn instances(bytes: &[u8]) -> Result<u64, LoadError> {
     let (mut parts, mut outline) = (0, Outline::default());
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload.map_err(|error| no_component(&error))?;
@@ -28,10 +36,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), LoadError> {
         }
         outline.read(payload).map_err(|error| no_component(&error))?;
     }
-    if outline.here.instances > INSTANCES {
-        return Err(LoadError::TooMuch { what: "instances of modules and components", limit: INSTANCES });
-    }
-    Ok(())
+    Ok(outline.here.instances)
 }
 
 /// A component that is being read, and those around it.
@@ -136,3 +141,6 @@ impl Part {
         self.instances = self.instances.saturating_add(instances);
     }
 }
+
+#[cfg(test)]
+mod tests;
