@@ -161,8 +161,12 @@ fn a_probe_without_its_credential_is_bad_usage() {
 /// What stands around a credential that cannot be used as it is written.
 const UNUSABLE: [&[u8]; 4] = [b"\xff", b" ", b"\n\n", b"\x07"];
 /// How a kubeconfig's user is written who cannot be read.
-const USERS: [&str; 4] = [
+const USERS: [&str; 7] = [
     "user:\n    token: TOKEN\n   password: [",
+    "user:\n    token: \"TOKEN\\n\"",
+    // What lies there has been written last.
+    "user:\n    tokenFile: token",
+    "user:\n    auth-provider: {name: oidc, config: {id-token: \"TOKEN\\e\"}}",
     "user: TOKEN",
     "user:\n    username: u\n    password: [TOKEN]",
     "user:\n    client-certificate-data: TOKEN\n    client-key-data: TOKEN",

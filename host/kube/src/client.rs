@@ -7,9 +7,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hyper::header::HeaderValue;
 pub use kube::Client;
 use kube::Config;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 
 use crate::gate;
 
@@ -76,6 +77,7 @@ pub struct Server {
 /// When the kubeconfig, or the pod's service account, cannot be used.
 pub async fn server(access: &Access) -> Result<Server, ApiError> {
     let mut config = config(access).await?;
+    check_tokens(&config.auth_info)?;
     config.default_retry = false;
     config.connect_timeout = Some(CALL);
     config.read_timeout = None;
@@ -138,7 +140,37 @@ async fn config(access: &Access) -> Result<Config, ApiError> {
     config.map_err(|error| said(&error))
 }
 
-/// The longest kubeconfig, in bytes: one of a hundred clusters with their certificates.
+/// Whether the user's tokens can stand in a header. Of one that cannot, the client panics; of one in a file, it says so
+/// with each call. The token that a plugin prints is the client's alone to see.
+fn check_tokens(user: &AuthInfo) -> Result<(), ApiError> {
+    // Nothing but writing it shows a token.
+    let shown = AuthInfo { token: user.token.clone(), ..AuthInfo::default() };
+    let shown = serde_json::to_value(shown).map_err(|error| said(&error))?;
+    let provided = user.auth_provider.as_ref().and_then(|provider| provider.config.get("id-token"));
+    let read = match &user.token_file {
+        Some(file) if user.token.is_none() => Some(read_token(Path::new(file))?),
+        Some(_) | None => None,
+    };
+    let tokens = [
+        ("token", shown["token"].as_str()),
+        ("auth-provider.config.id-token", provided.map(String::as_str)),
+        ("tokenFile", read.as_deref()),
+    ];
+    let is_wrong = |token: &str| HeaderValue::from_bytes(token.as_bytes()).is_err();
+    match tokens.into_iter().find(|(_, token)| token.is_some_and(is_wrong)) {
+        None => Ok(()),
+        Some((field, _)) => Err(ApiError::Access(format!(
+            "the user's {field} has a line end or another control character: write nothing but the token"
+        ))),
+    }
+}
+
+fn read_token(file: &Path) -> Result<String, ApiError> {
+    let read = std::fs::read_to_string(regular(file)?);
+    read.map_err(|error| ApiError::Access(format!("the user's tokenFile {} cannot be read: {error}", file.display())))
+}
+
+/// The longest kubeconfig, or file of a token, in bytes: one of a hundred clusters with their certificates.
 const MAX_KUBECONFIG: u64 = 4 << 20;
 
 /// A file that has an end, and not too far off.
@@ -166,7 +198,46 @@ pub async fn timely<T>(left: Duration, call: impl Future<Output = kube::Result<T
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize as _;
+    use serde_json::{Value, json};
+
     use super::*;
+
+    fn check(user: &Value, want: Result<(), &str>) {
+        let got = check_tokens(&AuthInfo::deserialize(user).unwrap()).map_err(|error| error.to_string());
+        assert_eq!(got, want.map_err(|problem| format!("no way to an API server: {problem}")), "{user}");
+    }
+
+    fn wrong(field: &str) -> String {
+        format!("the user's {field} has a line end or another control character: write nothing but the token")
+    }
+
+    #[test]
+    fn a_token_that_no_header_can_hold_is_refused_by_the_name_of_its_field() {
+        for token in ["a\nb", "a\n", "\r\na", "a\0", "\u{1b}[1m", "a\u{7f}"] {
+            check(&json!({"token": token}), Err(&wrong("token")));
+            let provider = json!({"name": "oidc", "config": {"id-token": token}});
+            check(&json!({"auth-provider": provider}), Err(&wrong("auth-provider.config.id-token")));
+        }
+        for user in [json!({}), json!({"token": ""}), json!({"token": "a.b-c_d~e+f/g=\tä"}), json!({"username": "\n"})]
+        {
+            check(&user, Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_token_is_looked_into_when_it_is_the_one_that_counts() {
+        let file = std::env::temp_dir().join(format!("kourier-token-of-{}", std::process::id()));
+        let user = json!({"tokenFile": file});
+        let absent = format!("{} cannot be read: No such file or directory (os error 2)", file.display());
+        check(&user, Err(&absent));
+        check(&json!({"token": "a", "tokenFile": file}), Ok(()));
+        std::fs::write(&file, "token").unwrap();
+        check(&user, Ok(()));
+        std::fs::write(&file, "token\n").unwrap();
+        check(&user, Err(&wrong("tokenFile")));
+        std::fs::remove_file(&file).unwrap();
+    }
 
     #[test]
     fn a_time_that_is_less_than_a_second_is_told() {
