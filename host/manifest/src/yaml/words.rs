@@ -68,13 +68,12 @@ const COLON: &str =
     "a colon stands in a value, or a line is indented too far: put the text in quotes, or mend the indentation";
 
 /// What the parser says, and what is said instead. The first one that the parser's words contain counts.
-const PARSER: [(&str, &str); 18] = [
+const PARSER: [(&str, &str); 17] = [
     (
         "did not find expected key",
         "a line does not belong where it stands: indent it like its neighbours, and write `key: value`",
     ),
     ("simple key", "a line has no colon after its key: write `key: value`, or put a text of several lines in quotes"),
-    ("invalid indentation", "a line does not belong where it stands: indent it like its neighbours"),
     ("did not find expected '-'", "an entry of a list has no `-`: write one, in the column of its neighbours"),
     ("expected ',' or '}'", "the entries of an object in braces are not apart: write a comma between them"),
     ("expected ',' or ']'", "the entries of a list in brackets are not apart: write a comma between them"),
@@ -106,3 +105,6 @@ fn of_parser(said: &str) -> String {
     let known = PARSER.iter().find(|(theirs, _)| said.contains(theirs));
     known.map_or_else(|| said.to_owned(), |(_, ours)| (*ours).to_owned())
 }
+
+#[cfg(test)]
+mod tests;
