@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use kourier_core::accept::Rules;
 use kourier_core::pause::PausePolicy;
-use kourier_sandbox::{Connector, Sandbox};
+use kourier_sandbox::{Connector, Limits, Sandbox};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -92,7 +92,9 @@ struct Parts {
 impl Parts {
     /// `api_server` is where the API server is, which no probe may reach.
     async fn new(settings: Settings, api_server: Vec<SocketAddr>) -> anyhow::Result<Self> {
-        let sandbox = Sandbox::new(settings.probe.clone())?;
+        // Room for what the prober starts, and for no more.
+        let runs = u32::try_from(settings.prober.concurrency.get())?;
+        let sandbox = Sandbox::new(Limits { runs, ..settings.probe.clone() })?;
         if let Some(cause) = sandbox.no_pool() {
             tracing::warn!(cause, "there is no pool of instances: each run of a probe costs more");
         }
@@ -143,7 +145,17 @@ pub(crate) fn end(told: &watch::Receiver<bool>) -> impl Future<Output = ()> + Se
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+
     use super::*;
+
+    #[tokio::test]
+    async fn the_sandbox_has_room_for_as_many_runs_as_the_prober_starts() {
+        let mut settings = Settings::default();
+        settings.prober.concurrency = NonZeroUsize::new(7).unwrap();
+        let parts = Parts::new(settings, Vec::new()).await.unwrap();
+        assert_eq!(parts.sandbox.limits().runs, 7);
+    }
 
     #[tokio::test]
     async fn a_stop_that_comes_while_the_broker_starts_ends_it() {

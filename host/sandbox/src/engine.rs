@@ -20,8 +20,8 @@ const HOST_STACK: usize = 1 << 20;
 /// The one engine of a process.
 ///
 /// Its instances lie in a pool, because to map and to unmap a memory and a stack takes the kernel longer than a run itself.
-/// A pool reserves terabytes of address space, and maps some gigabytes that nothing touches; where a limit forbids that
-/// (`ulimit -v`, strict overcommit), each instance is made anew.
+/// For each run that may be under way a pool reserves 34 GB of address space, and maps 18 MB that nothing touches; where a
+/// limit forbids that (`ulimit -v`, strict overcommit), each instance is made anew.
 ///
 /// With the engine comes why it has no pool, if it has none.
 pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<(Engine, Option<String>)> {

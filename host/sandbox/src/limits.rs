@@ -5,7 +5,8 @@ use std::time::Duration;
 /// The bounds of runs of probes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Runs at a time. Those beyond wait for their turn, and their time does not run yet.
+    /// Runs at a time, for which the engine has room. Those beyond wait for their turn, and their time does not run yet.
+    /// A broker has as many as its prober starts at a time.
     pub runs: u32,
     /// Wall time of a run, from its start (never from when it was queued): the page's 10 seconds.
     pub deadline: Duration,
@@ -48,8 +49,8 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            // More than the prober starts at a time, at most.
-            runs: 320,
+            // Of commands, which run one for each core at most, and of tests, which run some dozens.
+            runs: 64,
             deadline: Duration::from_secs(10),
             request: Duration::from_secs(8),
             reserve: Duration::from_millis(250),
