@@ -59,7 +59,7 @@ pub struct Prober {
     pub components: Arc<Components>,
     /// Where credentials and certificates are read.
     pub secrets: Arc<Secrets>,
-    /// The way to the peers. Each pass shares its answers.
+    /// The way to the peers. The probes of a pass share its answers.
     pub transport: Arc<dyn Transport>,
     /// How long a request may take that several probes of a pass share.
     pub request: Duration,
@@ -219,16 +219,18 @@ impl Turning {
         self.jobs.insert(id, Begun { job, component: component.clone() });
     }
 
-    /// The transport of a probe: the one that the probes of its pass share, unless no other would have its answers, which
-    /// are then not kept. The one of the pass before it is dropped, answers included.
+    /// The transport of a probe: that of its pass. The pass before it is dropped, answers included.
     fn transport_of(&mut self, job: &Job) -> Arc<dyn Transport> {
-        let direct = &self.prober.transport;
-        if self.pass.as_ref().is_none_or(|pass| pass.number != job.pass) {
-            let transport = Arc::new(Pass::with_request_time(Arc::clone(direct), self.prober.request));
-            self.pass = Some(PassUnderWay { number: job.pass, start: Instant::now(), transport });
-        }
-        let shared = self.pass.as_ref().filter(|_| job.shares).map(|pass| Arc::clone(&pass.transport) as _);
-        shared.unwrap_or_else(|| Arc::clone(direct))
+        let pass = match self.pass.take().filter(|pass| pass.number == job.pass) {
+            Some(pass) => self.pass.insert(pass),
+            None => {
+                let shared = Pass::with_request_time(Arc::clone(&self.prober.transport), self.prober.request);
+                let (start, transport) = (Instant::now(), Arc::new(shared));
+                self.pass.insert(PassUnderWay { number: job.pass, start, transport })
+            }
+        };
+        let transport = Arc::clone(&pass.transport);
+        if job.asks_alone { transport.for_one() } else { transport }
     }
 
     /// Takes what ended in the same moment, so that it is published together.

@@ -10,7 +10,7 @@ use kourier_core::outcome::{Fault, Outcome};
 use kourier_core::schedule::Said;
 use kourier_core::url::BaseUrl;
 use kourier_sandbox::{
-    AgentTarget, ChatTarget, Component, Connector, Credential, Endpoint, Limits, Run, Sandbox, Secret, Transport, Trust,
+    AgentTarget, ChatTarget, Component, Connector, Credential, Endpoint, Limits, Pass, Run, Sandbox, Secret, Transport, Trust,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -124,12 +124,21 @@ impl Judged {
     }
 }
 
-/// Runs a probe once over this network, as the prober does with one that asks what no other of its pass does.
+/// Runs a probe once over this network, as the prober does with one that alone asks its origin in a pass.
 ///
 /// # Panics
 ///
 /// When the URL is none.
-pub(crate) async fn probe(which: Probe, url: &str, trust: Trust, transport: Arc<dyn Transport>) -> Judged {
+pub(crate) async fn probe(which: Probe, url: &str, trust: Trust, network: Arc<dyn Transport>) -> Judged {
+    probe_over(which, url, trust, Arc::new(Pass::new(network)).for_one()).await
+}
+
+/// Runs a probe once over this transport.
+///
+/// # Panics
+///
+/// When the URL is none.
+pub(crate) async fn probe_over(which: Probe, url: &str, trust: Trust, transport: Arc<dyn Transport>) -> Judged {
     let credential = Credential::bearer(Secret::new(SECRET.to_owned()));
     let base = BaseUrl::parse(url).expect("a URL");
     let peer = Endpoint { base, credential: Some(credential), trust, absolute_name: false, transport };

@@ -86,8 +86,8 @@ pub struct Job {
     pub check: Check,
     /// The configuration with which the pass began.
     pub inputs: Arc<Inputs>,
-    /// Whether another probe of its pass asks the same origin, so that an answer may be worth keeping.
-    pub shares: bool,
+    /// Whether no other probe of its pass asks its origin, so that its answers are of use to nobody else.
+    pub asks_alone: bool,
 }
 
 impl Job {
@@ -300,18 +300,13 @@ impl Schedule {
         // Stable: within one turn, namespaces keep their order.
         turns.sort_by_key(|(turn, _, _)| *turn);
         let pass = self.passes;
-        let mut askers: BTreeMap<&str, usize> = BTreeMap::new();
-        for (_, _, listed) in &turns {
-            for check in Check::ALL {
-                *askers.entry(listed.inputs.origin(check)).or_default() += 1;
-            }
-        }
+        let askers = askers(turns.iter().map(|(_, _, listed)| &*listed.inputs));
         self.queue = turns
             .into_iter()
             .flat_map(|(_, key, listed)| Check::ALL.map(|check| (check, key, &listed.inputs)))
             .map(|(check, key, inputs)| {
-                let shares = askers.get(inputs.origin(check)).is_some_and(|askers| *askers > 1);
-                Job { pass, key: key.clone(), check, inputs: Arc::clone(inputs), shares }
+                let asks_alone = askers.get(inputs.origin(check)) == Some(&1);
+                Job { pass, key: key.clone(), check, inputs: Arc::clone(inputs), asks_alone }
             })
             .collect();
         for job in &self.queue {
@@ -385,6 +380,17 @@ impl Listed {
             None => Some(Due::Changed),
         }
     }
+}
+
+/// How many probes of these Bindings ask each origin.
+fn askers<'a>(bindings: impl Iterator<Item = &'a Inputs>) -> BTreeMap<&'a str, usize> {
+    let mut askers = BTreeMap::new();
+    for inputs in bindings {
+        for check in Check::ALL {
+            *askers.entry(inputs.origin(check)).or_default() += 1;
+        }
+    }
+    askers
 }
 
 /// Takes a result in place of the former one, and says whether it is another.

@@ -16,6 +16,8 @@ use crate::transport::{Failure, HttpRequest, HttpResponse, Method, Transport, Tr
 const CAPACITY: u64 = 64 << 20;
 /// Bytes of an entry beside its body.
 const ENTRY: usize = 512;
+/// Bytes of an answer that is kept though no other probe may ask for it. 32 KiB: 64 requests of a run are 2 MiB then.
+const KEPT_FOR_ONE: u32 = 32 << 10;
 
 /// What a question got: an answer, or a failure that is as good as one.
 type Answer = Result<HttpResponse, Failure>;
@@ -45,7 +47,22 @@ impl Pass {
         Self { inner, request, answers }
     }
 
-    async fn shared(&self, request: HttpRequest, deadline: Instant) -> Answer {
+    /// The transport of a probe that alone asks its origin in this pass: it is answered alike as often as it asks alike,
+    /// but a large answer is not kept for nobody, and asked for again.
+    #[must_use]
+    pub fn for_one(self: Arc<Self>) -> Arc<dyn Transport> {
+        Arc::new(ForOne(self))
+    }
+
+    fn carry(&self, request: HttpRequest, deadline: Instant, kept: u32) -> BoxFuture<'_, Answer> {
+        match request.method {
+            Method::Get => Box::pin(self.shared(request, deadline, kept)),
+            Method::Post => self.inner.send(request, deadline),
+        }
+    }
+
+    /// Asks once, and keeps the answer if it weighs at most `kept`.
+    async fn shared(&self, request: HttpRequest, deadline: Instant, kept: u32) -> Answer {
         let key = question(&request);
         let (answers, inner) = (self.answers.clone(), Arc::clone(&self.inner));
         let whole = Instant::now() + self.request;
@@ -53,9 +70,11 @@ impl Pass {
         // end the request for all who wait.
         let asked = tokio::spawn(async move {
             let ask = async move {
+                // An error is not kept: those who wait share it, and the next one asks again.
                 match inner.send(request, whole).await {
-                    // Ours, not the peer's: those who wait share it, and the next one asks again.
-                    Err(failure @ Failure::Host(_)) => Err(failure),
+                    // Ours, not the peer's.
+                    answer @ Err(Failure::Host(_)) => Err(answer),
+                    answer if weight(&answer) > kept => Err(answer),
                     answer => Ok(answer),
                 }
             };
@@ -63,7 +82,7 @@ impl Pass {
         });
         match timeout_at(deadline, asked).await {
             Ok(Ok(Ok(answer))) => answer,
-            Ok(Ok(Err(failure))) => Err(Failure::clone(&failure)),
+            Ok(Ok(Err(answer))) => Answer::clone(&answer),
             Ok(Err(_)) => Err(Failure::Host("the task of a shared request ended early".to_owned())),
             Err(_) => Err(Failure::TimedOut),
         }
@@ -72,10 +91,16 @@ impl Pass {
 
 impl Transport for Pass {
     fn send(&self, request: HttpRequest, deadline: Instant) -> BoxFuture<'_, Answer> {
-        match request.method {
-            Method::Get => Box::pin(self.shared(request, deadline)),
-            Method::Post => self.inner.send(request, deadline),
-        }
+        self.carry(request, deadline, u32::MAX)
+    }
+}
+
+/// A pass, for a probe that shares with no other.
+struct ForOne(Arc<Pass>);
+
+impl Transport for ForOne {
+    fn send(&self, request: HttpRequest, deadline: Instant) -> BoxFuture<'_, Answer> {
+        self.0.carry(request, deadline, KEPT_FOR_ONE)
     }
 }
 

@@ -115,16 +115,16 @@ fn the_bindings_of_a_pass_take_turns_by_namespace_and_the_changed_ones_go_first(
 }
 
 #[test]
-fn a_probe_knows_whether_another_of_its_pass_asks_the_same_origin() {
+fn a_probe_knows_whether_it_alone_asks_its_origin_in_its_pass() {
     let mut world = World::new();
     world.serve("a/one").serve("b/two");
     let agent = &mut world.objects.get_mut(&world::key("b/two")).unwrap().served.agent;
     agent.url = crate::url::BaseUrl::parse("http://agent.example:8080/two").unwrap();
-    let shares = |world: &World| -> Vec<(String, Check, bool)> {
+    let alone = |world: &World| -> Vec<(String, Check, bool)> {
         let mut schedule = Schedule::new(Cadence::default(), Moment::ORIGIN);
         schedule.look(at(15), world.objects.clone());
         let jobs = std::iter::from_fn(|| match schedule.next(at(15)) {
-            Step::Begin(job) => Some((job.key.to_string(), job.check, job.shares)),
+            Step::Begin(job) => Some((job.key.to_string(), job.check, job.asks_alone)),
             Step::Wait { .. } | Step::Look | Step::Gated(..) => None,
         });
         jobs.collect()
@@ -132,10 +132,10 @@ fn a_probe_knows_whether_another_of_its_pass_asks_the_same_origin() {
     let pair = |name: &str, agent: bool, channel: bool| {
         [(name.to_owned(), Check::Agent, agent), (name.to_owned(), Check::Channel, channel)]
     };
-    assert_eq!(shares(&world), [pair("a/one", false, true), pair("b/two", false, true)].concat());
+    assert_eq!(alone(&world), [pair("a/one", true, false), pair("b/two", true, false)].concat());
     world.serve("a/three");
-    let expected = [pair("a/one", true, true), pair("b/two", false, true)].concat();
-    assert_eq!(shares(&world)[..2], expected[..2]);
+    let expected = [pair("a/one", false, false), pair("b/two", true, false)].concat();
+    assert_eq!(alone(&world)[..2], expected[..2]);
     world.remove("a/three").remove("b/two");
-    assert_eq!(shares(&world), pair("a/one", false, false));
+    assert_eq!(alone(&world), pair("a/one", true, true));
 }

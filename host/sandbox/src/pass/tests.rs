@@ -144,6 +144,24 @@ async fn a_shared_request_has_the_whole_time_of_a_request() {
     assert_eq!(slow.asked(), 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn for_one_probe_all_but_large_answers_are_kept() {
+    let of = |bytes: usize| Ok(HttpResponse { status: 200, headers: Vec::new(), body: Bytes::from(vec![0; bytes]) });
+    let fits = KEPT_FOR_ONE as usize - ENTRY;
+    for (answer, asked) in [(of(fits), 1), (of(fits + 1), 2), (Err(Failure::Unreachable("refused".to_owned())), 1)] {
+        let slow = Slow::new([answer.clone(), answer.clone()]);
+        let pass = Arc::new(Pass::new(slow.clone()));
+        let one = Arc::clone(&pass).for_one();
+        let (a, b) = tokio::join!(one.send(get("/"), within(5)), one.send(get("/"), within(5)));
+        assert_eq!([&a, &b], [&answer, &answer], "askers of one moment share whatever it is");
+        assert_eq!(slow.asked(), 1);
+        assert_eq!(one.send(get("/"), within(5)).await, answer);
+        assert_eq!(slow.asked(), asked);
+        drop((one, pass));
+        assert_eq!(slow.rested.load(Ordering::SeqCst), 1);
+    }
+}
+
 #[test]
 fn what_is_kept_is_weighed_by_its_bytes() {
     let body = Bytes::from(vec![0; 1 << 20]);
