@@ -6,6 +6,7 @@ mod lookup;
 mod trust;
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
@@ -16,6 +17,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::transport::{Failure, HttpRequest, HttpResponse, Method, Transport, Trust};
 use client::{Connections, client};
+use lookup::{has_way, with_a_way};
 use exchange::{Broken, exchange};
 
 pub use lookup::Lookup;
@@ -68,6 +70,8 @@ impl Connector {
         };
         if let Some(address) = literal(request) {
             self.rules.judge(address, port).map_err(Failure::Denied)?;
+            with_a_way([SocketAddr::new(address, port)].into_iter(), has_way)
+                .map_err(|no_way| Failure::Unreachable(no_way.to_string()))?;
         }
         let route = Route { trust: request.trust.clone(), absolute_name: request.absolute_name, port };
         let kept = self.kept(&route)?;

@@ -15,7 +15,8 @@ use crate::transport::{Failure, HttpRequest, HttpResponse, Method};
 /// Bytes of an answer's head.
 const HEAD: usize = 64 << 10;
 
-/// Error numbers that say that this machine lacks something: no more files, memory, buffers, addresses.
+/// Error numbers that say that this machine lacks something: no more files, memory, buffers, ports. The last one would also
+/// mean that there is no address to send from, but an address of that kind is not tried: see [`has_way`](super::lookup::has_way).
 const LACKS: [i32; 5] = [23, 24, 12, 105, 99];
 
 /// Why there is no answer.

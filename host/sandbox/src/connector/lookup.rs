@@ -1,7 +1,7 @@
 //! From a name to addresses that may be reached.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,8 +65,55 @@ impl Resolve for Gate {
             for address in &addresses {
                 rules.judge(*address, port).map_err(Denied)?;
             }
-            let addresses: Vec<_> = addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect();
+            let addresses = with_a_way(addresses.into_iter().map(|address| SocketAddr::new(address, port)), has_way)?;
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })
+    }
+}
+
+/// This machine has no way to any address of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this machine has no way to an address of the peer")]
+pub(super) struct NoWay;
+
+/// Those addresses to which there is a way. To try the others would end in an error that says that this machine lacks
+/// something, and hide what became of the rest.
+///
+/// # Errors
+///
+/// When there is none.
+pub(super) fn with_a_way(
+    addresses: impl Iterator<Item = SocketAddr>,
+    has_way: impl Fn(SocketAddr) -> bool,
+) -> Result<Vec<SocketAddr>, NoWay> {
+    let addresses: Vec<_> = addresses.filter(|address| has_way(*address)).collect();
+    if addresses.is_empty() { Err(NoWay) } else { Ok(addresses) }
+}
+
+/// Whether the kernel knows a route to this address and an address to send from. A machine without IPv6 does not: error
+/// 97, 99 or 101, as it is compiled or configured. Nothing is sent.
+pub(super) fn has_way(address: SocketAddr) -> bool {
+    const NO_WAY: [i32; 3] = [97, 99, 101];
+    let any: IpAddr = if address.is_ipv6() { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
+    let tried = UdpSocket::bind((any, 0)).and_then(|socket| socket.connect(address));
+    !tried.is_err_and(|error| error.raw_os_error().is_some_and(|number| NO_WAY.contains(&number)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_without_a_way_is_left_out_and_a_peer_without_another_is_unreachable() {
+        let (v4, v6): (SocketAddr, SocketAddr) =
+            ("192.0.2.1:443".parse().unwrap(), "[2001:db8::1]:443".parse().unwrap());
+        assert_eq!(with_a_way([v6, v4].into_iter(), |_| true), Ok(vec![v6, v4]));
+        assert_eq!(with_a_way([v6, v4].into_iter(), |address| address.is_ipv4()), Ok(vec![v4]));
+        assert_eq!(with_a_way([v6].into_iter(), |address| address.is_ipv4()), Err(NoWay));
+    }
+
+    #[test]
+    fn every_machine_has_a_way_to_itself() {
+        assert!(has_way("127.0.0.1:443".parse().unwrap()));
     }
 }
