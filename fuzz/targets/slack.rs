@@ -106,7 +106,8 @@ fn reads_what_is_there(body: &[u8]) -> Option<Answer> {
             assert_eq!(answer, modelled(&value));
             Some(answer)
         }
-        // What the tree has no room for, and the reader need not keep.
+        // Half a surrogate pair, bytes that are no UTF-8, a number that is too large: the tree has no room for them, and the
+        // reader takes them.
         Err(_) => {
             let is_json = serde_json::from_slice::<IgnoredAny>(body).is_ok();
             assert!(is_json || !answer.whole, "is whole");

@@ -101,7 +101,7 @@ impl Judge {
             let last_good = Arc::clone(&remember.borrow());
             let judgement = Arc::new(self.judge(reading, last_good).await);
             report(&last, &judgement);
-            report_unserved(&self.rules, &last, &judgement);
+            report_unloaded_platforms(&self.rules, &last, &judgement);
             accepted.send_replace(Arc::clone(&judgement.accepted));
             judgements.send_replace(Some(Arc::clone(&judgement)));
             remember.send_if_modified(|known| {
@@ -194,16 +194,16 @@ fn report(before: &Judgement, now: &Judgement) {
 
 /// Logs each ChatConnection of this broker whose platform no component serves, if it was not so before. Where no Binding
 /// names it, nothing else tells of it.
-fn report_unserved(rules: &Rules, before: &Judgement, now: &Judgement) {
-    let known: BTreeMap<_, _> = unserved(rules, before).collect();
+fn report_unloaded_platforms(rules: &Rules, before: &Judgement, now: &Judgement) {
+    let known: BTreeMap<_, _> = unloaded(rules, before).collect();
     let loaded: Vec<&str> = rules.platforms.keys().map(String::as_str).collect();
-    for (key, platform) in unserved(rules, now).filter(|(key, platform)| known.get(key) != Some(platform)) {
+    for (key, platform) in unloaded(rules, now).filter(|(key, platform)| known.get(key) != Some(platform)) {
         let loaded = loaded.join(", ");
-        tracing::warn!(connection = %key, platform, loaded, "no probe component serves the platform of the ChatConnection");
+        tracing::warn!(connection = %key, platform, loaded, "no probe component is loaded for the platform of the ChatConnection");
     }
 }
 
-fn unserved<'j>(rules: &'j Rules, judgement: &'j Judgement) -> impl Iterator<Item = (&'j ObjectKey, &'j str)> {
+fn unloaded<'j>(rules: &'j Rules, judgement: &'j Judgement) -> impl Iterator<Item = (&'j ObjectKey, &'j str)> {
     let specs = judgement.reading.snapshot.connections.iter();
     let specs = specs.filter_map(|object| Some((&object.meta.key, object.spec.as_ref().ok()?)));
     let specs = specs.filter(|(_, spec)| spec.broker() == rules.broker && LABEL.fault(&spec.platform).is_none());

@@ -10,7 +10,8 @@ use kourier_core::outcome::{Fault, Outcome};
 use kourier_core::schedule::Said;
 use kourier_core::url::BaseUrl;
 use kourier_sandbox::{
-    AgentTarget, ChatTarget, Component, Connector, Credential, Endpoint, Limits, Pass, Run, Sandbox, Secret, Transport, Trust,
+    AgentTarget, ChatTarget, Component, Connector, Credential, Endpoint, Limits, Pass, Run, Sandbox, Secret, Transport,
+    Trust,
 };
 use tokio::runtime::{Builder, Runtime};
 

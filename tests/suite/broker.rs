@@ -101,7 +101,7 @@ fn a_connection_whose_platform_no_component_serves_is_logged_once_though_no_bind
     setup.manifest("more.yaml", &binding("more", "agents", "C3"));
     ready_within(&mut broker, "more");
     let mut told = broker.lines();
-    told.retain(|line| line["message"] == "no probe component serves the platform of the ChatConnection");
+    told.retain(|line| line["message"] == "no probe component is loaded for the platform of the ChatConnection");
     let fields: Vec<_> =
         told.iter().map(|line| [&line["level"], &line["connection"], &line["platform"], &line["loaded"]]).collect();
     assert_eq!(fields, [["WARN", "team-a/irc", "irc", "slack"]]);

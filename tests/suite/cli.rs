@@ -164,7 +164,7 @@ const UNUSABLE: [&[u8]; 4] = [b"\xff", b" ", b"\n\n", b"\x07"];
 const USERS: [&str; 7] = [
     "user:\n    token: TOKEN\n   password: [",
     "user:\n    token: \"TOKEN\\n\"",
-    // What lies there has been written last.
+    // The file that the test wrote last.
     "user:\n    tokenFile: token",
     "user:\n    auth-provider: {name: oidc, config: {id-token: \"TOKEN\\e\"}}",
     "user: TOKEN",

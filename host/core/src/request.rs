@@ -42,8 +42,8 @@ pub fn check_path(path: &str) -> Result<(), String> {
 ///
 /// Which rule it breaks, without the value.
 pub fn check_header(name: &str, value: &str, credential: Option<&str>) -> Result<(), String> {
-    if !is_token(name) {
-        return Err("the name of a header is no HTTP token".to_owned());
+    if let Some(fault) = HEADER.fault(name) {
+        return Err(format!("the name of a header {fault}"));
     }
     let name = name.to_ascii_lowercase();
     if is_host_header(&name) || name == "authorization" || Some(name.as_str()) == credential {

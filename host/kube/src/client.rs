@@ -143,7 +143,7 @@ async fn config(access: &Access) -> Result<Config, ApiError> {
 /// Whether the user's tokens can stand in a header. Of one that cannot, the client panics; of one in a file, it says so
 /// with each call. The token that a plugin prints is the client's alone to see.
 fn check_tokens(user: &AuthInfo) -> Result<(), ApiError> {
-    // Nothing but writing it shows a token.
+    // The type of a token shows its text only when it is serialised.
     let shown = AuthInfo { token: user.token.clone(), ..AuthInfo::default() };
     let shown = serde_json::to_value(shown).map_err(|error| said(&error))?;
     let provided = user.auth_provider.as_ref().and_then(|provider| provider.config.get("id-token"));

@@ -226,7 +226,7 @@ fn is_our_list(version: &str, kind: &str) -> bool {
     version == API_VERSION && Kind::ALL.iter().any(|known| kind.strip_suffix("List") == Some(known.as_str()))
 }
 
-/// A List of any kinds is of the core API, as kubectl knows it.
+/// The fault of a `kind: List` of our own group: only the core API has one, of objects of any kinds.
 fn no_such_list(node: &Node, path: &str) -> Fault {
     let entry = node.entries().iter().rev().find(|entry| entry.key == "apiVersion");
     let what = "has no kind List: write v1, or each object as a document of its own, with a line `---` between them";

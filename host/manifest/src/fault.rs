@@ -35,8 +35,9 @@ impl Faults {
     }
 }
 
-/// The path of a field. A key that is not a plain word stands in quotes, so that a path is one line and reads one way.
-pub(crate) fn join(path: &str, key: &str) -> String {
+/// The path of the field `key` of what is at `path`; that of a document is empty. A key that is not a plain word stands in quotes, so that a path is one line and reads one way.
+#[must_use]
+pub fn join(path: &str, key: &str) -> String {
     let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_/".contains(c));
     let key = brief(key);
     match (path.is_empty(), plain) {

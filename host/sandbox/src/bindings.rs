@@ -33,8 +33,10 @@ pub(crate) use chat::exports::agentkourier::probe::chat as chat_export;
 
 /// The interface of requests.
 pub(crate) const ENDPOINT: &str = "agentkourier:probe/endpoint@0.1.0";
+/// The interface of lines for the log.
+pub(crate) const JOURNAL: &str = "agentkourier:probe/journal@0.1.0";
 
-/// `endpoint.response` with a body that a pass may share: the one of the macro's would be a copy.
+/// `endpoint.response`, whose body a pass may share: the macro's type would need a copy.
 #[derive(ComponentType, Lower)]
 #[component(record)]
 pub(crate) struct Response {

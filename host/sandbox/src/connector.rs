@@ -17,8 +17,8 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::transport::{Failure, HttpRequest, HttpResponse, Method, Transport, Trust};
 use client::{Connections, client};
-use lookup::{has_way, with_a_way};
 use exchange::{Broken, exchange};
+use lookup::{has_way, with_a_way};
 
 pub use lookup::Lookup;
 pub use trust::check_certificates;

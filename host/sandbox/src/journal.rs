@@ -113,7 +113,7 @@ fn push_escaped(line: &mut String, next: char) {
         '\n' => line.push_str("\\n"),
         '\r' => line.push_str("\\r"),
         '\t' => line.push_str("\\t"),
-        _ if next != ' ' && (is_spacing(next) || is_of_nobody(next)) => {
+        _ if next != ' ' && (is_spacing(next) || is_unassigned(next)) => {
             // Writing to a string does not fail.
             let _ = write!(line, "\\u{{{:x}}}", u32::from(next));
         }
@@ -121,8 +121,8 @@ fn push_escaped(line: &mut String, next: char) {
     }
 }
 
-/// Private use, and planes that have no characters for people: what a terminal makes of them is its own choice.
-fn is_of_nobody(next: char) -> bool {
+/// Private use and the planes without scripts: what a terminal makes of such a character is its own choice.
+fn is_unassigned(next: char) -> bool {
     matches!(next, '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}')
 }
 

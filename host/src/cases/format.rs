@@ -52,15 +52,17 @@ pub(super) fn component(file: &Path, text: &str) -> Result<String, Vec<Problem>>
             named.and_then(|at| reader.text(at)).unwrap_or_default().to_owned()
         }
         documents => {
-            let what = format!("has {} documents: write {RIGHT}", documents.len());
-            return Err(vec![Problem { place: reader.place(0), what }]);
+            if !reader.has_problems() {
+                reader.tell(0, format!("has {} documents: write {RIGHT}", documents.len()));
+            }
+            String::new()
         }
     };
     reader.end(name)
 }
 
 impl Reader<'_> {
-    /// A case. What may be left out and is wrong is told, and as if it were not there: the file is refused anyway.
+    /// A case. An optional part that is wrong is told, and then taken as left out: the file is refused anyway.
     fn case(&mut self, at: &At<'_>) -> Option<Case> {
         let fields = self.fields(at, &["case", "target", "exchanges", "verdict", "cause"])?;
         let sentence = self.required((at, &fields), "case", "one sentence on one line");
@@ -108,7 +110,8 @@ impl Reader<'_> {
         let reply = match (fields.get("answer"), fields.get("fault")) {
             (Some(at), None) => self.answer(at),
             (None, Some(at)) => self.fault(at),
-            (None, None) | (Some(_), Some(_)) => self.refuse(at, "write one of answer and fault"),
+            (None, None) => self.refuse(at, "has neither answer nor fault: write one of them"),
+            (Some(_), Some(_)) => self.refuse(at, "has both answer and fault: write one of them"),
         };
         let (method, path) = line?;
         Some(Exchange { request: Asked { method, path, headers: lower(headers).collect(), body }, reply: reply? })
@@ -161,15 +164,16 @@ impl Reader<'_> {
     /// The headers of an answer.
     fn visible(&mut self, at: &At<'_>) -> Option<BTreeMap<String, String>> {
         let strange = |value: &str| !value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        for at in self.entries(at)?.values().filter(|at| at.node.text().is_some_and(strange)) {
-            self.refuse::<()>(at, "only visible ASCII reaches a probe: write nothing else");
+        let entries = self.entries(at)?;
+        for at in entries.values().filter(|at| at.node.text().is_some_and(strange)) {
+            self.refuse::<()>(at, "has what is not visible ASCII, which reaches no probe: write nothing else");
         }
-        self.strings(at)
+        Some(self.strings_of(entries))
     }
 
     fn delay(&mut self, at: &At<'_>) -> Option<Duration> {
         let delay = at.node.text().and_then(duration::parse);
-        delay.or_else(|| self.refuse(at, &format!("write {}", duration::RIGHT)))
+        delay.or_else(|| self.refuse(at, &format!("is {}: write {}", at.node.article(), duration::RIGHT)))
     }
 
     fn body(&mut self, fields: &Fields<'_>) -> Option<Bytes> {
@@ -223,7 +227,7 @@ impl Reader<'_> {
             (Some((name, at)), None) if carries_wait(name) => {
                 Some(Verdict::named(name, Some(self.count(&at, "whole seconds")?)))
             }
-            _ => self.refuse(at, &format!("write {VERDICT}")),
+            _ => self.refuse(at, &format!("is {}: write {VERDICT}", at.node.article())),
         }
     }
 

@@ -67,7 +67,8 @@ enum Format {
 ///
 /// # Errors
 ///
-/// When a path or the settings cannot be read, none of them holds an object, the sandbox cannot be started or the output cannot be written.
+/// When a path or the settings cannot be read, no path holds an object, the sandbox cannot be started, or the output cannot
+/// be written.
 pub fn run(args: &Args) -> Outcome {
     let mut named = Named::default();
     for path in &args.paths {
@@ -259,7 +260,7 @@ fn refused(reading: &Reading, rules: &Rules) -> Vec<FileProblem> {
     problems
 }
 
-/// A problem of a Binding that is `told` nowhere else.
+/// A problem of a Binding as `check` tells it; none if it is told elsewhere. Of a conflict it adds what files cannot say.
 fn news(reason: AcceptedReason, problem: &Problem, told: &[Problem]) -> Option<Problem> {
     match reason {
         // Its problems are told where it stands, and not of each Binding that names it.

@@ -57,7 +57,7 @@ const FIXED: &str = "
 |---|---|---|
 | A file of manifests, settings or cases | 1 MiB | What a ConfigMap can hold. FIFOs and devices are not read. |
 | The standard input of `check` | 16 MiB | A rendered chart, or thousands of objects of a cluster. |
-| Runs of probes at a time, `describe` among them | `prober.concurrency` | The engine has room for no more. Those beyond wait, and their time does not run yet. |
+| Runs of probes at a time, `describe` among them | `prober.concurrency`; 64 in other commands than `run` | The engine has room for no more. Those beyond wait, and their time does not run yet. |
 | Modules and components in a component file | 1000 | What is made from JavaScript or Python has some dozens. |
 | Instances that a component is made of | 1000 | A run may have 100 of modules; a small file could ask for billions. |
 | What a component hands over in one call | `probe.requestBody`, three times `probe.body`, and 64 KiB | One piece of its memory can stand for texts without number. |

@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use kourier_probe_sdk::json::{JsonError, Problem, Reader, Text};
+use kourier_probe_sdk::json::{self, ErrorKind, RawString, Reader};
 
 use crate::protocol::{self, Shape, Stated};
 use crate::url::{self, Reach, UrlFault};
@@ -42,7 +42,7 @@ pub(crate) fn judge(body: &[u8]) -> Result<Vec<String>, Refusal> {
     if !is_object {
         return Err(Refusal::Invalid("the answer is not a JSON object".into()));
     }
-    let name = card.name.map(Text::decode).unwrap_or_default();
+    let name = card.name.map(RawString::decode).unwrap_or_default();
     if name.chars().all(|char| char.is_whitespace() || char.is_control()) {
         return Err(Refusal::Invalid("name is missing or blank".into()));
     }
@@ -52,35 +52,35 @@ pub(crate) fn judge(body: &[u8]) -> Result<Vec<String>, Refusal> {
 /// The members that count.
 #[derive(Default)]
 struct Card<'a> {
-    name: Option<Text<'a>>,
+    name: Option<RawString<'a>>,
     interfaces: Offers,
-    url: Option<Text<'a>>,
-    preferred_transport: Option<Text<'a>>,
+    url: Option<RawString<'a>>,
+    preferred_transport: Option<RawString<'a>>,
     additional: Offers,
-    version: Option<Text<'a>>,
+    version: Option<RawString<'a>>,
     has_authentication: bool,
     has_security_schemes: bool,
 }
 
-fn read(body: &[u8]) -> Result<(Card<'_>, bool), JsonError> {
+fn read(body: &[u8]) -> Result<(Card<'_>, bool), json::Error> {
     let mut card = Card::default();
     let mut reader = Reader::new(body);
     let is_object = reader
         .object(&mut |reader, name| card.member(reader, &name.decode()))
         .and_then(|is_object| reader.end().map(|()| is_object))
-        .map_err(|problem| reader.error(problem))?;
+        .map_err(|kind| reader.error(kind))?;
     Ok((card, is_object))
 }
 
 impl<'a> Card<'a> {
-    fn member(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<(), Problem> {
+    fn member(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<(), ErrorKind> {
         match name {
-            "name" => self.name = reader.value()?.as_text(),
+            "name" => self.name = reader.value()?.as_string(),
             "supportedInterfaces" => self.interfaces = Offers::read(reader, "supportedInterfaces", Shape::Interface)?,
-            "url" => self.url = reader.value()?.as_text(),
-            "preferredTransport" => self.preferred_transport = reader.value()?.as_text(),
+            "url" => self.url = reader.value()?.as_string(),
+            "preferredTransport" => self.preferred_transport = reader.value()?.as_string(),
             "additionalInterfaces" => self.additional = Offers::read(reader, "additionalInterfaces", Shape::Legacy)?,
-            "protocolVersion" => self.version = reader.value()?.as_text(),
+            "protocolVersion" => self.version = reader.value()?.as_string(),
             "authentication" => {
                 self.has_authentication = true;
                 reader.skip()?;
@@ -117,11 +117,11 @@ impl<'a> Card<'a> {
     }
 
     fn root_version(&self) -> Stated {
-        protocol::version(self.version.map(Text::decode).as_deref(), Shape::Legacy)
+        protocol::version(self.version.map(RawString::decode).as_deref(), Shape::Legacy)
     }
 
-    fn root_interface(&self, url: Text<'a>, version: Stated) -> Interface {
-        let binding = match protocol::binding(self.preferred_transport.map(Text::decode).as_deref()) {
+    fn root_interface(&self, url: RawString<'a>, version: Stated) -> Interface {
+        let binding = match protocol::binding(self.preferred_transport.map(RawString::decode).as_deref()) {
             // The specification of 0.3 says so.
             Stated::Nothing => Stated::Ours,
             stated => stated,
@@ -150,7 +150,7 @@ impl<'a> Card<'a> {
     }
 
     fn says_one_in_the_legacy_shape(&self, root_version: Stated) -> bool {
-        let version = self.version.map(Text::decode).unwrap_or_default();
+        let version = self.version.map(RawString::decode).unwrap_or_default();
         let is_one = protocol::major_minor(version.trim()).is_some_and(|(major, _)| major == 1);
         root_version == Stated::Ours && is_one
     }
@@ -181,29 +181,29 @@ struct Interface {
 
 impl Interface {
     /// Reads an entry of a list. What is not an object is an entry without members.
-    fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Self, Problem> {
+    fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Self, ErrorKind> {
         let (mut url, mut version, mut binding, mut transport) = (None, None, None, None);
         reader.object(&mut |reader, name| {
             match name.decode().as_ref() {
-                "url" => url = reader.value()?.as_text(),
-                "protocolBinding" => binding = reader.value()?.as_text(),
-                "transport" => transport = reader.value()?.as_text(),
-                "protocolVersion" => version = reader.value()?.as_text(),
+                "url" => url = reader.value()?.as_string(),
+                "protocolBinding" => binding = reader.value()?.as_string(),
+                "transport" => transport = reader.value()?.as_string(),
+                "protocolVersion" => version = reader.value()?.as_string(),
                 _ => reader.skip()?,
             }
             Ok(())
         })?;
-        let binding = match protocol::binding(binding.map(Text::decode).as_deref()) {
+        let binding = match protocol::binding(binding.map(RawString::decode).as_deref()) {
             // The name of 0.3, and of drafts of 1.0.
-            Stated::Nothing => protocol::binding(transport.map(Text::decode).as_deref()),
+            Stated::Nothing => protocol::binding(transport.map(RawString::decode).as_deref()),
             stated => stated,
         };
         let version = match shape {
             // In a list of 0.x the root says the version.
             Shape::Legacy => Stated::Nothing,
-            Shape::Interface => protocol::version(version.map(Text::decode).as_deref(), shape),
+            Shape::Interface => protocol::version(version.map(RawString::decode).as_deref(), shape),
         };
-        Ok(Self { url: url::judge(&url.map(Text::decode).unwrap_or_default()), binding, version })
+        Ok(Self { url: url::judge(&url.map(RawString::decode).unwrap_or_default()), binding, version })
     }
 }
 
@@ -227,7 +227,7 @@ struct Offers {
 }
 
 impl Offers {
-    fn read(reader: &mut Reader<'_>, list: &'static str, shape: Shape) -> Result<Self, Problem> {
+    fn read(reader: &mut Reader<'_>, list: &'static str, shape: Shape) -> Result<Self, ErrorKind> {
         let mut offers = Self::default();
         reader.array(&mut |reader| {
             if offers.count == JUDGED {

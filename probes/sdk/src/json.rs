@@ -1,13 +1,14 @@
 //! Reads over a JSON text of a stranger and stops only where the caller wants to know.
 //!
-//! The whole text is checked against the grammar, but nothing is built of it: an answer may be 1 MiB, and five of its
-//! members count. It takes no memory of the heap, whatever the text is, and about a millisecond for a megabyte. A value
-//! of another type than the caller hopes for is read over and reported as not there. That a text is UTF-8 is seen string
-//! by string, and only in those that are not ASCII: outside strings the grammar has nothing else.
+//! The whole text is checked against the grammar (RFC 8259), but nothing is built of it: an answer may be 1 MiB, and a few
+//! of its members count. Reading takes no memory of the heap, whatever the text is; [`RawString::decode`] does where a
+//! string has an escape or bytes that are no UTF-8. A value of another type than the caller hopes for is read over and
+//! reported as not there. That a text is UTF-8 is seen string by string, and only in those that are not ASCII: outside
+//! strings the grammar has nothing else.
 //!
 //! Stricter than the grammar in two points: nesting ends at [`MAX_DEPTH`], and an escaped half of a surrogate pair is an
-//! error, because it stands for no text, unless the reader is [lenient](Reader::lenient). More lenient in one: a byte order
-//! mark at the start is allowed.
+//! error, because it stands for no text. More lenient in one: a byte order mark at the start is allowed. A
+//! [lenient](Reader::lenient) reader also takes what is no character of a string.
 //!
 //! ```
 //! use kourier_probe_sdk::json::{Reader, Value};
@@ -38,17 +39,33 @@ pub const MAX_DEPTH: usize = 128;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// What is wrong with a text, and at which byte.
+/// What is wrong with a text, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JsonError {
-    problem: Problem,
+pub struct Error {
+    kind: ErrorKind,
     at: usize,
 }
 
-/// What is wrong. A reader that says so stands at the byte, so that this fits into a register: it is what nearly every
-/// function here returns.
+impl Error {
+    /// What is wrong.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// At which byte of the text, from 0; a byte order mark counts.
+    #[must_use]
+    pub const fn at(&self) -> usize {
+        self.at
+    }
+}
+
+impl core::error::Error for Error {}
+
+// A reader that says so stands at the byte, so that this fits into a register: it is what nearly every function returns.
+/// What is wrong with a text. [`Reader::error`] adds where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum ErrorKind {
     /// A string has bytes that are no UTF-8.
     NotUtf8,
     /// It is not JSON, or ends too early.
@@ -59,21 +76,21 @@ pub enum Problem {
     LoneSurrogate,
 }
 
-impl fmt::Display for JsonError {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problem = match self.problem {
-            Problem::NotUtf8 => "is not UTF-8",
-            Problem::Syntax => "is not JSON",
-            Problem::TooDeep => "is nested too deep",
-            Problem::LoneSurrogate => "has an escaped half of a surrogate pair",
+        let what = match self.kind {
+            ErrorKind::NotUtf8 => "is not UTF-8",
+            ErrorKind::Syntax => "is not JSON",
+            ErrorKind::TooDeep => "is nested too deep",
+            ErrorKind::LoneSurrogate => "has an escaped half of a surrogate pair",
         };
-        write!(f, "{problem} at byte {}", self.at)
+        write!(f, "{what} at byte {}", self.at)
     }
 }
 
 /// A string as it stands in the text, without its quotes. Its escapes were checked when it was read.
 #[derive(Clone, Copy, Debug)]
-pub struct Text<'a> {
+pub struct RawString<'a> {
     raw: &'a [u8],
     escaped: bool,
 }
@@ -86,12 +103,12 @@ pub enum Value<'a> {
     /// `true` or `false`.
     Bool(bool),
     /// A string.
-    Text(Text<'a>),
+    String(RawString<'a>),
     /// A number, an array or an object. It was read over.
     Other,
 }
 
-impl<'a> Text<'a> {
+impl<'a> RawString<'a> {
     /// What it means.
     #[must_use]
     pub fn decode(self) -> Cow<'a, str> {
@@ -99,7 +116,8 @@ impl<'a> Text<'a> {
         if self.escaped { Cow::Owned(unescape(&raw)) } else { raw }
     }
 
-    /// What it means, if that has at most so many bytes. A longer one costs no memory.
+    /// What it means, if that has at most so many bytes. However long the string is, it takes memory for a small multiple of
+    /// them at most.
     #[must_use]
     pub fn decode_short(self, bytes: usize) -> Option<Cow<'a, str>> {
         // An escape has at most six times as many bytes as what it stands for: `\u0041`.
@@ -114,9 +132,9 @@ impl<'a> Text<'a> {
 impl<'a> Value<'a> {
     /// The text, if it is one.
     #[must_use]
-    pub const fn as_text(self) -> Option<Text<'a>> {
+    pub const fn as_string(self) -> Option<RawString<'a>> {
         match self {
-            Self::Text(text) => Some(text),
+            Self::String(text) => Some(text),
             Self::Null | Self::Bool(_) | Self::Other => None,
         }
     }
@@ -126,7 +144,7 @@ impl<'a> Value<'a> {
     pub const fn as_bool(self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(value),
-            Self::Null | Self::Text(_) | Self::Other => None,
+            Self::Null | Self::String(_) | Self::Other => None,
         }
     }
 }
@@ -137,7 +155,7 @@ pub struct Reader<'a> {
     brackets: Brackets,
 }
 
-type Step = Result<(), Problem>;
+type Step = Result<(), ErrorKind>;
 
 impl<'a> Reader<'a> {
     /// A reader at the start of this text.
@@ -147,7 +165,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A reader that takes what stands for no character (bytes that are no UTF-8, an escaped half of a surrogate pair) for
-    /// U+FFFD, as long as it is in a string. For answers in which many people's words stand, one of which somebody cut in
+    /// U+FFFD, as long as it is in a string. It is for answers in which many people's words stand, one of which somebody cut in
     /// the middle of a character.
     #[must_use]
     pub fn lenient(bytes: &'a [u8]) -> Self {
@@ -159,23 +177,24 @@ impl<'a> Reader<'a> {
         Self { cursor: Cursor { text: bytes, at, is_lenient }, brackets: Brackets { open: [0; MAX_DEPTH], depth: 0 } }
     }
 
-    /// A problem that was just met, with its place. Of a text in another encoding it is the encoding: that may have looked
-    /// like any other problem first.
+    /// An error that was just met, with its place. Of a text in another encoding it is the encoding: that may have looked
+    /// like anything else first.
     #[must_use]
-    pub fn error(&self, problem: Problem) -> JsonError {
+    pub fn error(&self, kind: ErrorKind) -> Error {
         match not_utf8(self.cursor.text) {
-            Some(at) if !self.cursor.is_lenient => JsonError { problem: Problem::NotUtf8, at },
-            _ => JsonError { problem, at: self.cursor.at },
+            Some(at) if !self.cursor.is_lenient => Error { kind: ErrorKind::NotUtf8, at },
+            _ => Error { kind, at: self.cursor.at },
         }
     }
 
     /// Reads an object and calls `member` for each of its members, in their order; `member` has to read the value.
-    /// Anything else is read over and `false`.
+    /// Anything else is read over and `false`. A value that `member` does not read is a syntax error of what follows, and a
+    /// name that stands twice is told twice.
     ///
     /// # Errors
     ///
-    /// The [`Problem`] with the text.
-    pub fn object(&mut self, member: &mut dyn FnMut(&mut Self, Text<'a>) -> Step) -> Result<bool, Problem> {
+    /// What is wrong with the text, or what `member` returned.
+    pub fn object(&mut self, member: &mut dyn FnMut(&mut Self, RawString<'a>) -> Step) -> Result<bool, ErrorKind> {
         if self.cursor.next_token() != Some(b'{') {
             return self.skip().map(|()| false);
         }
@@ -193,8 +212,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// The [`Problem`] with the text.
-    pub fn array(&mut self, item: &mut dyn FnMut(&mut Self) -> Step) -> Result<bool, Problem> {
+    /// What is wrong with the text, or what `item` returned.
+    pub fn array(&mut self, item: &mut dyn FnMut(&mut Self) -> Step) -> Result<bool, ErrorKind> {
         if self.cursor.next_token() != Some(b'[') {
             return self.skip().map(|()| false);
         }
@@ -210,10 +229,10 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// The [`Problem`] with the text.
-    pub fn value(&mut self) -> Result<Value<'a>, Problem> {
+    /// What is wrong with the text.
+    pub fn value(&mut self) -> Result<Value<'a>, ErrorKind> {
         let value = match self.cursor.next_token() {
-            Some(b'"') => return self.cursor.string().map(Value::Text),
+            Some(b'"') => return self.cursor.string().map(Value::String),
             Some(b't') => Value::Bool(true),
             Some(b'f') => Value::Bool(false),
             Some(b'n') => Value::Null,
@@ -227,7 +246,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// The [`Problem`] with the text.
+    /// What is wrong with the text.
     pub fn skip(&mut self) -> Step {
         let mut cursor = self.cursor;
         let step = self.brackets.over_value(&mut cursor);
@@ -239,9 +258,9 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// The [`Problem`] with the text.
+    /// [`ErrorKind::Syntax`], when anything else follows.
     pub fn end(&mut self) -> Step {
-        if self.cursor.next_token().is_none() { Ok(()) } else { Err(Problem::Syntax) }
+        if self.cursor.next_token().is_none() { Ok(()) } else { Err(ErrorKind::Syntax) }
     }
 }
 
@@ -283,8 +302,8 @@ impl Brackets {
     /// Over an opening bracket, which the cursor stands at, and over its closing one if that is next. Whether there is an
     /// item.
     #[inline(always)]
-    fn enter(&mut self, closing: u8, cursor: &mut Cursor<'_>) -> Result<bool, Problem> {
-        let place = self.open.get_mut(self.depth).ok_or(Problem::TooDeep)?;
+    fn enter(&mut self, closing: u8, cursor: &mut Cursor<'_>) -> Result<bool, ErrorKind> {
+        let place = self.open.get_mut(self.depth).ok_or(ErrorKind::TooDeep)?;
         *place = closing;
         cursor.at += 1;
         let is_empty = cursor.next_token() == Some(closing);
@@ -296,11 +315,11 @@ impl Brackets {
     /// Over what follows an item: a comma, or the closing bracket. Whether there is another item: that there is none after
     /// a comma is seen by who reads it, because a closing bracket begins nothing.
     #[inline(always)]
-    fn after_item(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, Problem> {
+    fn after_item(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, ErrorKind> {
         let next = cursor.next_token();
         let has_more = next == Some(b',');
         if !has_more && (next.is_none() || next != self.closing()) {
-            return Err(Problem::Syntax);
+            return Err(ErrorKind::Syntax);
         }
         cursor.at += 1;
         self.depth -= usize::from(!has_more);
@@ -352,7 +371,7 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     fn expect(&mut self, token: u8) -> Step {
         if self.next_token() != Some(token) {
-            return Err(Problem::Syntax);
+            return Err(ErrorKind::Syntax);
         }
         self.at += 1;
         Ok(())
@@ -360,9 +379,9 @@ impl<'a> Cursor<'a> {
 
     /// A member's name and its colon.
     #[inline(always)]
-    fn name(&mut self) -> Result<Text<'a>, Problem> {
+    fn name(&mut self) -> Result<RawString<'a>, ErrorKind> {
         if self.next_token() != Some(b'"') {
-            return Err(Problem::Syntax);
+            return Err(ErrorKind::Syntax);
         }
         let name = self.string()?;
         self.expect(b':')?;
@@ -371,7 +390,7 @@ impl<'a> Cursor<'a> {
 
     /// A string, whose opening quote the cursor stands at.
     #[inline(always)]
-    fn string(&mut self) -> Result<Text<'a>, Problem> {
+    fn string(&mut self) -> Result<RawString<'a>, ErrorKind> {
         self.at += 1;
         let start = self.at;
         let (mut escaped, mut seen) = (false, 0);
@@ -383,40 +402,40 @@ impl<'a> Cursor<'a> {
                     escaped = true;
                     self.at = self.after_escape()?;
                 }
-                _ => return Err(Problem::Syntax),
+                _ => return Err(ErrorKind::Syntax),
             }
         }
         let raw = self.text.get(start..self.at).unwrap_or_default();
         if seen & HIGH_BITS != 0 && !self.is_lenient && not_utf8(raw).is_some() {
-            return Err(Problem::NotUtf8);
+            return Err(ErrorKind::NotUtf8);
         }
         self.at += 1;
-        Ok(Text { raw, escaped })
+        Ok(RawString { raw, escaped })
     }
 
     /// Where an escape ends, whose backslash the cursor stands at.
-    fn after_escape(self) -> Result<usize, Problem> {
+    fn after_escape(self) -> Result<usize, ErrorKind> {
         match self.text.get(self.at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(self.at + 2),
             Some(b'u') => match self.text.get(self.at + 2..).map(code_point) {
                 Some(Escaped::Char(_, len)) => Ok(self.at + 2 + len),
                 Some(Escaped::LoneSurrogate) if self.is_lenient => Ok(self.at + 2 + Escaped::HALF),
-                Some(Escaped::LoneSurrogate) => Err(Problem::LoneSurrogate),
-                Some(Escaped::NotHex) | None => Err(Problem::Syntax),
+                Some(Escaped::LoneSurrogate) => Err(ErrorKind::LoneSurrogate),
+                Some(Escaped::NotHex) | None => Err(ErrorKind::Syntax),
             },
-            _ => Err(Problem::Syntax),
+            _ => Err(ErrorKind::Syntax),
         }
     }
 
     /// Where a number or a word ends, which the cursor stands at.
-    fn after_word(mut self) -> Result<usize, Problem> {
+    fn after_word(mut self) -> Result<usize, ErrorKind> {
         let word: &[u8] = match self.peek() {
             Some(b't') => b"true",
             Some(b'f') => b"false",
             Some(b'n') => b"null",
             _ => return self.number().map(|()| self.at),
         };
-        if self.rest().starts_with(word) { Ok(self.at + word.len()) } else { Err(Problem::Syntax) }
+        if self.rest().starts_with(word) { Ok(self.at + word.len()) } else { Err(ErrorKind::Syntax) }
     }
 
     fn number(&mut self) -> Step {
@@ -437,7 +456,7 @@ impl<'a> Cursor<'a> {
     fn digits(&mut self) -> Step {
         let count = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
         if count == 0 {
-            return Err(Problem::Syntax);
+            return Err(ErrorKind::Syntax);
         }
         self.at += count;
         Ok(())

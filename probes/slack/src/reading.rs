@@ -7,7 +7,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-use kourier_probe_sdk::json::{Problem, Reader, Value};
+use kourier_probe_sdk::json::{ErrorKind, Reader, Value};
 
 /// Bytes of a text that is read. A longer one is as good as of another type: no code or id is near that, and a cursor
 /// would not fit into a path.
@@ -72,7 +72,7 @@ pub(crate) fn read(body: &[u8], wanted: &str) -> Answer {
 }
 
 impl Answer {
-    fn member(&mut self, reader: &mut Reader<'_>, name: &str, wanted: &str) -> Result<(), Problem> {
+    fn member(&mut self, reader: &mut Reader<'_>, name: &str, wanted: &str) -> Result<(), ErrorKind> {
         match name {
             "ok" => self.ok = reader.value()?.as_bool(),
             "error" => self.error = text(reader.value()?),
@@ -97,7 +97,7 @@ impl Answer {
     }
 
     /// Reads an item of the listing, and keeps the first with the wanted id.
-    fn entry(&mut self, reader: &mut Reader<'_>, wanted: &str) -> Result<(), Problem> {
+    fn entry(&mut self, reader: &mut Reader<'_>, wanted: &str) -> Result<(), ErrorKind> {
         let mut entry = Conversation::default();
         entry.read(reader)?;
         if self.listed.is_none() && entry.id.as_deref() == Some(wanted) {
@@ -108,7 +108,7 @@ impl Answer {
 }
 
 impl Cursor {
-    fn member(&mut self, reader: &mut Reader<'_>, name: &str) -> Result<(), Problem> {
+    fn member(&mut self, reader: &mut Reader<'_>, name: &str) -> Result<(), ErrorKind> {
         if name != "next_cursor" {
             return reader.skip();
         }
@@ -125,7 +125,7 @@ impl Cursor {
 
 impl Conversation {
     /// Reads an object into it, and says whether it was one.
-    fn read(&mut self, reader: &mut Reader<'_>) -> Result<bool, Problem> {
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<bool, ErrorKind> {
         reader.object(&mut |reader, name| {
             match &*name.decode() {
                 "id" => self.id = text(reader.value()?),
@@ -140,7 +140,7 @@ impl Conversation {
 }
 
 fn text(value: Value<'_>) -> Option<String> {
-    value.as_text()?.decode_short(TEXT).map(Cow::into_owned)
+    value.as_string()?.decode_short(TEXT).map(Cow::into_owned)
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use wasmparser::{Parser, Payload};
 
 use super::{LoadError, outline};
-use crate::bindings::ENDPOINT;
+use crate::bindings::{ENDPOINT, JOURNAL};
 use crate::journal::one_line;
 
 /// All that a probe may import.
-const IMPORTS: [&str; 2] = [ENDPOINT, "agentkourier:probe/journal@0.1.0"];
+const IMPORTS: [&str; 2] = [ENDPOINT, JOURNAL];
 /// What it exports: one of these.
 pub(super) const EXPORTS: [&str; 2] = ["agentkourier:probe/agent@0.1.0", "agentkourier:probe/chat@0.1.0"];
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use kourier_core::line::escaped;
+use kourier_manifest::fault::join;
 use kourier_manifest::yaml::{self, Node, Tree};
 use serde_json::Value;
 
 use crate::cases::{Place, Problem};
 
-/// How many problems of one file are told: as many as a person may want to read at once.
+/// How many problems of one file are told: as many as a person may want to read at once. One more says that there are more.
 const MAX_PROBLEMS: usize = 100;
 
-/// A file that is being read, and everything that is wrong with it so far. What cannot be read is none, and told.
+/// A file that is being read, and what is wrong with it so far. A value that cannot be read is `None`, and told.
 pub(super) struct Reader<'f> {
     file: &'f Path,
     problems: Vec<Problem>,
@@ -39,11 +39,6 @@ impl<'n> At<'n> {
     /// The entry of a list.
     pub(super) fn entry(&self, index: usize, node: &'n Node) -> Self {
         Self { node, line: node.line, path: format!("{}[{index}]", self.path) }
-    }
-
-    fn field(&self, key: &str) -> String {
-        let key = escaped(key);
-        if self.path.is_empty() { key } else { format!("{}.{key}", self.path) }
     }
 }
 
@@ -83,13 +78,22 @@ impl<'f> Reader<'f> {
         None
     }
 
-    fn tell(&mut self, line: u64, what: String) {
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(Problem { place: self.place(line), what });
-        }
+    /// Tells what is wrong in a line.
+    pub(super) fn tell(&mut self, line: u64, what: String) {
+        let what = match self.problems.len() {
+            0..MAX_PROBLEMS => what,
+            MAX_PROBLEMS => "has more problems than can be told".to_owned(),
+            _ => return,
+        };
+        self.problems.push(Problem { place: self.place(line), what });
     }
 
-    /// The fields of an object, which are among `known`. One that is null is left out, but for `json`: a body may be so.
+    /// Whether something is wrong so far.
+    pub(super) fn has_problems(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    /// The fields of an object, which are among `known`. A field that is null is left out, except `json`: a body may be null.
     pub(super) fn fields<'n>(&mut self, at: &At<'n>, known: &[&str]) -> Option<Fields<'n>> {
         let mut fields = self.entries(at)?;
         fields.retain(|key, field| {
@@ -111,7 +115,7 @@ impl<'f> Reader<'f> {
     ) -> Option<&'r At<'n>> {
         let found = fields.get(key);
         if found.is_none() {
-            self.tell(at.line, format!("{}: is missing: write {right}", at.field(key)));
+            self.tell(at.line, format!("{}: is missing: write {right}", join(&at.path, key)));
         }
         found
     }
@@ -123,7 +127,7 @@ impl<'f> Reader<'f> {
         };
         let mut fields = Fields::new();
         for entry in entries {
-            let field = At { node: &entry.node, line: entry.line, path: at.field(&entry.key) };
+            let field = At { node: &entry.node, line: entry.line, path: join(&at.path, &entry.key) };
             if let Some(first) = fields.get(entry.key.as_str()) {
                 self.refuse::<()>(&field, &format!("stands twice, first in line {}: keep one", first.line));
             } else {
@@ -136,8 +140,13 @@ impl<'f> Reader<'f> {
     /// An object of strings.
     pub(super) fn strings(&mut self, at: &At<'_>) -> Option<BTreeMap<String, String>> {
         let entries = self.entries(at)?;
+        Some(self.strings_of(entries))
+    }
+
+    /// The strings among these entries; the others are told.
+    pub(super) fn strings_of(&mut self, entries: Fields<'_>) -> BTreeMap<String, String> {
         let text = |(key, at): (&str, At<'_>)| Some((key.to_owned(), self.text(&at)?.to_owned()));
-        Some(entries.into_iter().filter_map(text).collect())
+        entries.into_iter().filter_map(text).collect()
     }
 
     /// A string.
@@ -159,7 +168,7 @@ impl<'f> Reader<'f> {
             Tree::Number(number) => number.as_u64().and_then(|number| N::try_from(number).ok()),
             Tree::Null | Tree::Bool(_) | Tree::Text(_) | Tree::List(_) | Tree::Map(_) => None,
         };
-        number.or_else(|| self.refuse(at, &format!("write {right}")))
+        number.or_else(|| self.refuse(at, &format!("is {}: write {right}", at.node.article())))
     }
 
     /// The entries of a list.

@@ -91,8 +91,8 @@ fn what_is_not_a_case_is_refused_with_its_line() {
     check("case: one\nverdict: ok\n---\ncase: ''\nverdict: ok\n", 4, "one sentence");
     check("case: one\nverdict: {ok: 3}\n", 2, "rate-limited: SECONDS");
     check("case: one\nverdict: {fault: hunger}\n", 2, "verdict.fault: is not known: write one of deadline, cpu-budget");
-    check("case: one\nverdict: {rate-limited: soon}\n", 2, "verdict.rate-limited: write whole seconds");
-    check("case: one\nverdict: [ok]\n", 2, "verdict: write a name");
+    check("case: one\nverdict: {rate-limited: soon}\n", 2, "verdict.rate-limited: is a string: write whole seconds");
+    check("case: one\nverdict: [ok]\n", 2, "verdict: is a list: write a name");
     check("[one]\n", 1, "is a list: write keys and values");
     check("case: one\nverdict: ok\ntarget: {chanel: C1}\n", 3, "chanel");
     check("case: one\nverdict: {\n", 2, "is not YAML that can be read: the bracket '{' is not closed");
@@ -124,8 +124,8 @@ cause: {}
             "f.yaml:5: exchanges[0].answer.json.a: stands twice, first in line 5: keep one",
             "f.yaml:5: exchanges[0].answer.status: 99 is out of range: write a number between 200 and 599",
             "f.yaml:6: exchanges[1].request: is missing: write GET or POST, a space, and the path",
-            "f.yaml:6: exchanges[1]: write one of answer and fault",
-            "f.yaml:7: verdict: write a name of wit/probe.wit, {rate-limited: SECONDS}, {agent-busy: SECONDS} or \
+            "f.yaml:6: exchanges[1]: has both answer and fault: write one of them",
+            "f.yaml:7: verdict: is a list: write a name of wit/probe.wit, {rate-limited: SECONDS}, {agent-busy: SECONDS} or \
              {fault: NAME}",
             "f.yaml:9: is not YAML that can be read: the bracket '[' is not closed: close it where it ends, or put the \
              text in quotes",
@@ -143,6 +143,9 @@ fn probe_yaml_names_one_component() {
     assert_eq!(component(Path::new("probe.yaml"), "component: slack\n").as_deref(), Ok("slack"));
     check("", &["probe.yaml: has 0 documents: write component: NAME_OR_FILE, and nothing else"]);
     check("component: [a]\n", &["probe.yaml:1: component: is a list: write a string"]);
+    let unclosed = "probe.yaml:1: is not YAML that can be read: the bracket '{' is not closed: close it where it ends, or \
+                    put the text in quotes";
+    check("component: {a\n", &[unclosed]);
     check(
         "name: slack\n",
         &[
@@ -158,14 +161,15 @@ fn what_is_not_an_exchange_is_refused() {
         let problem = exchange(rest).unwrap_err();
         assert!(problem.contains(part), "{problem} lacks {part}");
     };
-    check("", "one of answer and fault");
-    check("    answer: {}\n    fault: unreachable\n", "one of answer and fault");
+    check("", "has neither answer nor fault");
+    check("    answer: {}\n    fault: unreachable\n", "has both answer and fault");
     check("    fault: hunger\n", "exchanges[0].fault: is not known: write unreachable, timed-out or too-large");
     check("    body: text\n    answer: {}\n", "a GET has none");
     check("    answer: {status: 101}\n", "between 200 and 599");
     check("    answer: {json: 1, text: a}\n", "at most one of");
     check("    answer: {base64: '*'}\n", "base64: ");
-    check("    answer: {headers: {a: \"b\\tc\"}}\n", "headers.a: only visible ASCII");
+    check("    answer: {headers: {a: \"b\\tc\"}}\n", "headers.a: has what is not visible ASCII");
+    check("    answer: {headers: {a: x, a: y}}\n", "headers.a: stands twice");
     check("    answer: {delay: 3}\n", "delay: ");
     check("    answer: {delay: 1.5s}\n", "delay: ");
     check("    answer: {fill: {byte: xx, size: 3}}\n", "one ASCII character");

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn skim(bytes: &[u8]) -> Result<(), JsonError> {
+fn skim(bytes: &[u8]) -> Result<(), Error> {
     let mut reader = Reader::new(bytes);
-    reader.skip().and_then(|()| reader.end()).map_err(|problem| reader.error(problem))
+    reader.skip().and_then(|()| reader.end()).map_err(|kind| reader.error(kind))
 }
 
 /// The names and string values of a text's outermost object.
@@ -16,7 +16,7 @@ fn strings(text: &str) -> Vec<(String, Option<String>)> {
     let mut reader = Reader::new(text.as_bytes());
     let mut members = Vec::new();
     let is_object = reader.object(&mut |reader, name| {
-        let value = reader.value()?.as_text();
+        let value = reader.value()?.as_string();
         members.push((name.decode().into_owned(), value.map(|value| value.decode().into_owned())));
         Ok(())
     });
@@ -41,7 +41,7 @@ fn a_value_is_told_as_far_as_it_has_no_parts() {
         match value {
             Value::Null => "null".to_string(),
             Value::Bool(value) => format!("the boolean {value}"),
-            Value::Text(text) => format!("the text {}", text.decode()),
+            Value::String(text) => format!("the text {}", text.decode()),
             Value::Other => "other".to_string(),
         }
     };
@@ -57,15 +57,15 @@ fn a_value_is_told_as_far_as_it_has_no_parts() {
         assert_eq!(told(text), want, "{text}");
     }
     for text in ["tru", "nul", "", "]", "\"a"] {
-        assert_eq!(Reader::new(text.as_bytes()).value().unwrap_err(), Problem::Syntax, "{text}");
+        assert_eq!(Reader::new(text.as_bytes()).value().unwrap_err(), ErrorKind::Syntax, "{text}");
     }
 }
 
 #[test]
-fn a_text_that_is_too_long_is_not_decoded() {
+fn a_string_that_is_too_long_is_not_told() {
     let short = |raw: &str, bytes: usize| {
         let text = format!("\"{raw}\"");
-        let text = Reader::new(text.as_bytes()).value().unwrap().as_text().unwrap();
+        let text = Reader::new(text.as_bytes()).value().unwrap().as_string().unwrap();
         text.decode_short(bytes).map(|text| text.into_owned())
     };
     assert_eq!(short("abc", 3).as_deref(), Some("abc"));
@@ -76,6 +76,10 @@ fn a_text_that_is_too_long_is_not_decoded() {
     assert_eq!(short(r"\n\n\n\n", 3), None);
     assert_eq!(short(r"\ud83d\ude00", 4).as_deref(), Some("\u{1f600}"));
     assert_eq!(short(r"\ud83d\ude00", 3), None);
+    let mut lenient = Reader::lenient(b"\"\xff\xff\"");
+    let string = lenient.value().unwrap().as_string().unwrap();
+    assert_eq!(string.decode_short(5), None, "each is three bytes");
+    assert_eq!(string.decode_short(6).as_deref(), Some("\u{fffd}\u{fffd}"));
 }
 
 #[test]
@@ -133,7 +137,7 @@ fn what_is_no_json_is_refused() {
     ];
     for text in wrong {
         let error = skim(text.as_bytes()).unwrap_err();
-        assert!(matches!(error.problem, Problem::Syntax), "{text:?}: {error}");
+        assert!(matches!(error.kind, ErrorKind::Syntax), "{text:?}: {error}");
         assert!(serde_json::from_str::<serde_json::Value>(text).is_err(), "{text:?}");
     }
 }
@@ -142,7 +146,7 @@ fn what_is_no_json_is_refused() {
 fn half_a_surrogate_pair_is_refused_wherever_it_stands() {
     for half in [r"\ud800", r"\udc00", r"\ud800x", r"\ud800\u0041", r"\udc00\ud800", r"\uD83D\n"] {
         for text in [format!("\"{half}\""), format!("{{\"{half}\":1}}"), format!("[[\"{half}\"]]")] {
-            assert_eq!(skim(text.as_bytes()).unwrap_err().problem, Problem::LoneSurrogate, "{text}");
+            assert_eq!(skim(text.as_bytes()).unwrap_err().kind, ErrorKind::LoneSurrogate, "{text}");
         }
     }
 }
@@ -151,7 +155,7 @@ fn half_a_surrogate_pair_is_refused_wherever_it_stands() {
 fn a_lenient_reader_takes_what_is_no_character_of_a_string_for_one() {
     let read = |text: &[u8]| {
         let mut reader = Reader::lenient(text);
-        let value = reader.value()?.as_text().map(|text| text.decode().into_owned());
+        let value = reader.value()?.as_string().map(|text| text.decode().into_owned());
         reader.end().map(|()| value.unwrap_or_default())
     };
     for (text, want) in [
@@ -166,19 +170,19 @@ fn a_lenient_reader_takes_what_is_no_character_of_a_string_for_one() {
         assert_eq!(read(text).as_deref(), Ok(want), "{text:?}");
     }
     for text in [&b"\xff"[..], b"[\xff]", br#""\u12g4""#, b"\"\xff", b"\"\xff\n\""] {
-        assert_eq!(read(text), Err(Problem::Syntax), "{text:?}");
+        assert_eq!(read(text), Err(ErrorKind::Syntax), "{text:?}");
     }
     let mut reader = Reader::lenient(b"[\"\xff\", x]");
-    let problem = reader.skip().unwrap_err();
-    assert_eq!(reader.error(problem).to_string(), "is not JSON at byte 6");
+    let kind = reader.skip().unwrap_err();
+    assert_eq!(reader.error(kind).to_string(), "is not JSON at byte 6");
 }
 
 #[test]
 fn other_encodings_are_refused() {
     let utf16: Vec<u8> = "{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert!(skim(&utf16).is_err());
-    assert_eq!(skim(b"{\"a\":\"\xff\"}").unwrap_err().problem, Problem::NotUtf8);
-    assert_eq!(skim(b"\"\xed\xa0\x80\"").unwrap_err().problem, Problem::NotUtf8);
+    assert_eq!(skim(b"{\"a\":\"\xff\"}").unwrap_err().kind, ErrorKind::NotUtf8);
+    assert_eq!(skim(b"\"\xed\xa0\x80\"").unwrap_err().kind, ErrorKind::NotUtf8);
 }
 
 #[test]
@@ -187,8 +191,8 @@ fn nesting_ends_at_a_fixed_depth() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
         let fits = MAX_DEPTH / open.matches(['[', '{']).count();
         assert!(skim(nested(open, close, fits).as_bytes()).is_ok());
-        assert_eq!(skim(nested(open, close, fits + 1).as_bytes()).unwrap_err().problem, Problem::TooDeep);
-        assert_eq!(skim(open.repeat(100_000).as_bytes()).unwrap_err().problem, Problem::TooDeep);
+        assert_eq!(skim(nested(open, close, fits + 1).as_bytes()).unwrap_err().kind, ErrorKind::TooDeep);
+        assert_eq!(skim(open.repeat(100_000).as_bytes()).unwrap_err().kind, ErrorKind::TooDeep);
     }
     // Siblings are not nested.
     assert!(skim(format!("[{}1]", "[],{},".repeat(1000)).as_bytes()).is_ok());
@@ -258,6 +262,19 @@ proptest! {
     #[test]
     fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = skim(&bytes);
+    }
+
+    #[test]
+    fn a_lenient_reader_takes_all_that_a_strict_one_does_and_reads_the_same(inside in any::<Vec<u8>>(), text in almost_json()) {
+        let string = [b"\"", &inside[..], b"\""].concat();
+        for bytes in [&inside, &string, &text.into_bytes()] {
+            let read = |mut reader: Reader<'_>| {
+                let value = reader.value()?.as_string().map(|string| string.decode().into_owned());
+                reader.end().map(|()| value)
+            };
+            let (strict, lenient) = (read(Reader::new(bytes)), read(Reader::lenient(bytes)));
+            prop_assert!(strict.is_err() || strict == lenient, "{strict:?}, {lenient:?}");
+        }
     }
 
     #[test]
