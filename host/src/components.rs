@@ -300,7 +300,11 @@ fn lacks(bytes: &[u8]) -> Option<&'static str> {
     if bytes.is_empty() {
         return Some("it is empty: build it, or copy it again");
     }
-    let mut rest = bytes.strip_prefix(b"\0asm")?.get(4..)?;
+    const MAGIC: &[u8] = b"\0asm";
+    if bytes.len() < MAGIC.len() + 4 && (MAGIC.starts_with(bytes) || bytes.starts_with(MAGIC)) {
+        return Some("it ends in the middle of its header: build it, or copy it again");
+    }
+    let mut rest = bytes.strip_prefix(MAGIC)?.get(4..)?;
     while let Some((_, section)) = rest.split_first() {
         let Some(after) = after(section) else {
             return Some("it ends in the middle of a section: build it, or copy it again");

@@ -58,11 +58,18 @@ fn a_file_that_is_refused_leaves_the_built_in_component_running() {
 
 #[test]
 fn a_file_that_was_not_written_to_its_end_is_refused_in_these_words() {
-    let (_, refused) = loaded(&[("a.wasm", b""), ("b.wasm", &slack()[..slack().len() / 2])]);
+    let cut = |length: usize| &slack()[..length];
+    let files = [("a.wasm", cut(0)), ("b.wasm", cut(slack().len() / 2)), ("c.wasm", cut(3)), ("d.wasm", cut(7))];
+    let (_, refused) = loaded(&files);
     let again = "build it, or copy it again";
     assert_eq!(
         refused,
-        [format!("a: it is empty: {again}"), format!("b: it ends in the middle of a section: {again}")]
+        [
+            format!("a: it is empty: {again}"),
+            format!("b: it ends in the middle of a section: {again}"),
+            format!("c: it ends in the middle of its header: {again}"),
+            format!("d: it ends in the middle of its header: {again}"),
+        ]
     );
 }
 

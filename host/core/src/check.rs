@@ -4,7 +4,7 @@
 //! no API server. A problem says the field, what is wrong and what would be right, and never the value of a URL, a
 //! header or a Secret.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::accept::Rules;
 use crate::message::is_spacing;
@@ -61,7 +61,7 @@ pub fn connection(spec: &ChatConnectionSpec, rules: &Rules) -> Vec<Problem> {
         (None, _) => {}
     }
     if let Some(platform) = platform {
-        found.settings(spec, platform);
+        found.0.extend(settings("spec.settings", &spec.settings, platform));
     }
     found.secret("spec.secretRef", &spec.secret_ref);
     if let Some(tls) = &spec.tls {
@@ -77,6 +77,30 @@ pub fn channel(channel: &str, platform: &Platform) -> Option<Problem> {
     let pattern = &platform.channel_pattern;
     let what = || format!("is not the id of a channel on this platform: write one that matches {pattern}");
     (!pattern.is_match(channel)).then(|| Problem::new("spec.chat.channel", what()))
+}
+
+/// What is wrong with the settings at `path` for a connection of their platform, in the order of their keys, and then
+/// which are missing.
+#[must_use]
+pub fn settings(path: &str, settings: &BTreeMap<String, String>, platform: &Platform) -> Vec<Problem> {
+    let mut found = Found::default();
+    for (key, value) in settings {
+        // Any text may be a key: one that cannot be a setting's is not repeated.
+        if let Some(what) = rule::SETTING_KEY.fault(key) {
+            found.add(path, format!("a key {what}"));
+            continue;
+        }
+        let path = format!("{path}.{key}");
+        match platform.settings.get(key) {
+            None => found.add(&path, unknown_setting(platform)),
+            Some(setting) => found.setting(&path, value, setting),
+        }
+    }
+    let missing = platform.settings.iter().filter(|(key, it)| it.required && !settings.contains_key(*key));
+    for (key, setting) in missing {
+        found.add(&format!("{path}.{key}"), format!("is missing: {}", setting.summary));
+    }
+    found.0
 }
 
 fn unknown_platform(rules: &Rules) -> String {
@@ -169,25 +193,6 @@ impl Found {
             } else if !seen.insert(name) {
                 self.add(&path, "stands twice: remove it");
             }
-        }
-    }
-
-    fn settings(&mut self, spec: &ChatConnectionSpec, platform: &Platform) {
-        for (key, value) in &spec.settings {
-            // Any text may be a key: one that cannot be a setting's is not repeated.
-            if let Some(what) = rule::SETTING_KEY.fault(key) {
-                self.add("spec.settings", format!("a key {what}"));
-                continue;
-            }
-            let path = format!("spec.settings.{key}");
-            match platform.settings.get(key) {
-                None => self.add(&path, unknown_setting(platform)),
-                Some(setting) => self.setting(&path, value, setting),
-            }
-        }
-        let missing = platform.settings.iter().filter(|(key, s)| s.required && !spec.settings.contains_key(*key));
-        for (key, setting) in missing {
-            self.add(&format!("spec.settings.{key}"), format!("is missing: {}", setting.summary));
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
+use kourier_core::check;
 use kourier_core::line::escaped;
 use kourier_core::outcome::{self, Fault, Outcome};
 use kourier_core::platform::Platform;
@@ -223,22 +224,10 @@ impl Target {
                  matches {pattern}"
             )),
         }
-        misfits.extend(self.settings.iter().filter_map(|(key, value)| settings_misfit(platform, key, value)));
-        let missing = platform.settings.iter().filter(|(key, it)| it.required && !self.settings.contains_key(*key));
-        misfits.extend(missing.map(|(key, _)| format!("target.settings.{key}: is missing: the component requires it")));
+        let problems = check::settings("target.settings", &self.settings, platform);
+        misfits.extend(problems.iter().map(ToString::to_string));
         misfits
     }
-}
-
-fn settings_misfit(platform: &Platform, key: &str, value: &str) -> Option<String> {
-    let Some(setting) = platform.settings.get(key) else {
-        let known: Vec<_> = platform.settings.keys().map(String::as_str).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        let key = escaped(key);
-        return Some(format!("target.settings.{key}: is no setting that the component declares: known are {known}"));
-    };
-    let pattern = setting.pattern.as_ref().filter(|pattern| !pattern.is_match(value))?;
-    Some(format!("target.settings.{key}: has not the component's form: write one that matches {pattern}"))
 }
 
 impl fmt::Display for Place {

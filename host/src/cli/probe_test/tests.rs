@@ -83,7 +83,7 @@ fn what_cannot_be_used_is_told_to_the_caller() {
     for part in [
         "a.yaml:1: target.cardPath: a chat probe knows channel and settings only: remove it\n",
         "a.yaml:1: target.channel: is no id of the component's platform",
-        "a.yaml:1: target.settings.a: is no setting that the component declares: known are teamId\n",
+        "a.yaml:1: target.settings.a: is no setting of this platform: it knows teamId\n",
         "a.yaml:1: verdict: a chat probe cannot say agent-not-found: write one of ok, ",
     ] {
         check(&[("a.yaml", misfits)], Some("slack"), part);
