@@ -16,7 +16,7 @@ WASM := wasm32-wasip2
 KOURIER := $(CARGO_TARGET_DIR)/debug/agent-kourier
 PROBES := agent-card slack
 
-.PHONY: help setup build fmt lint docs deny test cases fuzz demo demo-kubernetes bench crds clean toolchain agents cluster
+.PHONY: help setup build fmt lint docs deny test cases fuzz demo demo-kubernetes bench bench-kubernetes crds clean toolchain agents cluster
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 17
@@ -89,6 +89,10 @@ demo-kubernetes: toolchain agents ## See it work on a real API server: the chart
 
 bench: toolchain ## Measure what a run of a probe costs, and fail if a bound is missed; EARLIER=FILE compares
 	cargo run --release --quiet --package suite --features bench --bin bench --locked -- $(CARGO_TARGET_DIR)/bench.json $(EARLIER)
+
+bench-kubernetes: toolchain ## Measure a broker with 2,000 Bindings on a real API server (10 minutes); EARLIER=FILE compares
+	@tests/cluster/setup >/dev/null
+	cargo run --release --quiet --package suite --features bench --bin bench --locked -- --cluster $(CARGO_TARGET_DIR)/bench-kubernetes.json $(EARLIER)
 
 crds: toolchain ## Write what is made from the Rust types: CRDs, and pages of docs
 	UPDATE_COMMITTED=1 cargo test --workspace --lib --locked --quiet

@@ -4,7 +4,9 @@
 //! another process. CPU time is the process's own (user and system), so it does not count the server and does not grow
 //! on a busy machine.
 //!
-//!     bench [FILE] [EARLIER]
+//!     bench [--cluster] [FILE] [EARLIER]
+//!
+//! With `--cluster` it measures another thing: a broker with many Bindings on a real API server.
 //!
 //! It writes all figures to FILE as JSON, and prints them beside those of EARLIER, a file of an earlier run. When a
 //! figure missed its bound it ends with 1, after all of that.
@@ -22,6 +24,7 @@ extern crate alloc;
 include!(concat!(env!("OUT_DIR"), "/agent_card.rs"));
 
 mod blackbox;
+mod cluster;
 mod latency;
 mod many;
 mod measure;
@@ -38,6 +41,7 @@ use std::sync::Arc;
 use blackbox::Blackbox;
 use report::Report;
 use suite::peer::{Peer, answer};
+use tokio::runtime::Runtime;
 use ways::Ways;
 
 /// A size of a card to measure with.
@@ -63,25 +67,20 @@ const ROUNDS: usize = 7;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
-    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let runtime = Runtime::new().unwrap();
     if arguments.first().is_some_and(|argument| argument == "--serve") {
         runtime.block_on(serve());
         return ExitCode::SUCCESS;
     }
-    let server = Server::start();
     let mut report = Report::default();
-    let ways: Vec<_> = SIZES.map(|size| Arc::new(Ways::new(&server.url, &card_of(size.bytes)))).into();
-    runtime.block_on(checks(&server.url, &ways, &mut report));
-    let usual = &ways[0];
-    latency::instances(usual, &mut report);
-    runtime.block_on(async {
-        latency::instances_at_once(usual, &mut report).await;
-        latency::beside_spinners(usual, &mut report).await;
-        memory::in_flight(usual, &mut report).await;
-    });
-    memory::loading(usual, &mut report);
-    many::bindings(&mut report);
-    let mut files = arguments.iter().map(PathBuf::from);
+    let in_a_cluster = arguments.first().is_some_and(|argument| argument == "--cluster");
+    if in_a_cluster {
+        cluster::bindings(&mut report);
+    } else {
+        probes(&runtime, &mut report);
+        many::bindings(&mut report);
+    }
+    let mut files = arguments.iter().skip(usize::from(in_a_cluster)).map(PathBuf::from);
     if let Some(file) = files.next() {
         report.write(&file).unwrap();
     }
@@ -93,6 +92,21 @@ fn main() -> ExitCode {
     }
     println!("\nMISSED: {}", report.missed().join("; "));
     ExitCode::FAILURE
+}
+
+/// What a probe costs, alone and beside others.
+fn probes(runtime: &Runtime, report: &mut Report) {
+    let server = Server::start();
+    let ways: Vec<_> = SIZES.map(|size| Arc::new(Ways::new(&server.url, &card_of(size.bytes)))).into();
+    runtime.block_on(checks(&server.url, &ways, report));
+    let usual = &ways[0];
+    latency::instances(usual, report);
+    runtime.block_on(async {
+        latency::instances_at_once(usual, report).await;
+        latency::beside_spinners(usual, report).await;
+        memory::in_flight(usual, report).await;
+    });
+    memory::loading(usual, report);
 }
 
 /// The server, in a process of its own: `/4096` is a card of 4096 bytes.

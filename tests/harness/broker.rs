@@ -31,9 +31,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        // target/debug/deps/suite-0123: the program belongs into target/debug.
-        let test = std::env::current_exe().expect("a test knows where it is");
-        let profile = test.ancestors().nth(2).expect("a test is in target/PROFILE/deps");
+        // target/debug/deps/suite-0123, or target/release/bench: the program belongs into the profile's folder.
+        let itself = std::env::current_exe().expect("a program knows where it is");
+        let folder = itself.parent().expect("a program is in a folder");
+        let profile = if folder.ends_with("deps") { folder.parent().expect("deps is in a profile's") } else { folder };
         let target = profile.parent().expect("a profile's folder is in the target folder");
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(["build", "--quiet", "--package", "agent-kourier", "--package", "suite"]);
