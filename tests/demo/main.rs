@@ -16,9 +16,9 @@ mod rows;
 mod scene;
 mod tell;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use objects::Folder;
 use peers::Peers;
@@ -70,6 +70,10 @@ fn main() -> ExitCode {
         Ok(folder) => folder,
         Err(error) => return failed(&error.into()),
     };
+    // What the harness puts into a temporary folder is a key or a token, too: it ends with this one.
+    if tempfile::env::override_temp_dir(folder.path()).is_err() {
+        return failed(&anyhow::anyhow!("another temporary folder is in use"));
+    }
     match play(folder.path(), &asked) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -89,6 +93,7 @@ fn play(folder: &Path, asked: &Asked) -> anyhow::Result<()> {
     let begun = Instant::now();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let _inside = runtime.enter();
+    let interrupted = runtime.spawn(end_when_interrupted(folder.to_owned()));
 
     tell::chapter("The peers", "Agents made with the official A2A SDKs, two Slack workspaces and a pigeon post.");
     let peers = runtime.block_on(Peers::start())?;
@@ -120,7 +125,21 @@ fn play(folder: &Path, asked: &Asked) -> anyhow::Result<()> {
     };
     tell::chapter("It stays up", "Until Ctrl-C. These are the peers, and what to try in another terminal:");
     tell::table(&peers.addresses());
+    interrupted.abort();
     runtime.block_on(scene.stay())
+}
+
+/// Ends the program at Ctrl-C, which its children get too, and leaves no credential behind.
+async fn end_when_interrupted(folder: PathBuf) {
+    if tokio::signal::ctrl_c().await.is_err() {
+        return;
+    }
+    tell::text("\nIt was interrupted.");
+    // A child that ends may write once more.
+    while folder.exists() && std::fs::remove_dir_all(&folder).is_err() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    std::process::exit(130);
 }
 
 #[cfg(test)]

@@ -234,6 +234,36 @@ fn a_run_of_a_probe_says_what_the_status_would_say() {
 
 /// With the pool of instances, terabytes are reserved.
 #[test]
+fn what_a_probe_cannot_be_given_is_refused_before_anything_is_sent() {
+    let agent = ["probe", "run", "agent-card", "--url", "http://127.0.0.1:9"];
+    let chat = ["probe", "run", "slack", "--url", "http://127.0.0.1:9", "--channel", "C0000000001"];
+    for (base, more, want) in [
+        (&agent[..], &["--card-path", "x y"][..], "--card-path: "),
+        (&agent, &["--channel", "C1"], "--channel: an agent probe takes none: remove it"),
+        (&agent, &["--setting", "a=b"], "--setting: an agent probe takes none: remove it"),
+        (&agent, &["--credential-header", "x-key"], "--credential-header: has no credential: give --credential-file"),
+        (&agent, &["--credential-env", "PATH", "--credential-header", "bad name"], "--credential-header: "),
+        (
+            &agent,
+            &["--credential-env", "PATH", "--credential-header", "Host"],
+            "--credential-header: is a header of the",
+        ),
+        (&chat, &["--card-path", "/a"], "--card-path: a chat probe takes none: remove it"),
+        (
+            &chat,
+            &["--credential-env", "PATH", "--credential-header", "a"],
+            "--credential-header: a chat probe takes none",
+        ),
+        (&chat, &["--setting", "teamId=T1", "--setting", "teamId=T2"], "--setting teamId: stands twice: give it once"),
+        (&chat, &["--setting", "b=c"], "--setting b: is no setting of this platform: it knows teamId"),
+    ] {
+        let (code, _, error) = said(&[base, more].concat());
+        assert_eq!(code, Some(2), "{more:?}: {error}");
+        assert!(error.contains(want), "{more:?}: {error}");
+    }
+}
+
+#[test]
 fn probes_run_where_address_space_is_limited() {
     let gib = 1 << 20;
     for limit in ["unlimited".to_owned(), (32 * gib).to_string()] {

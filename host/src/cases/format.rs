@@ -10,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use kourier_core::outcome::Fault;
+use kourier_core::rule::HEADER;
 use kourier_manifest::yaml::Tree;
 use kourier_sandbox::Method;
 
@@ -61,6 +62,10 @@ pub(super) fn component(file: &Path, text: &str) -> Result<String, Vec<Problem>>
     reader.end(name)
 }
 
+/// The faults of a run of recorded cases: the others are of what is around a run.
+const FAULTS: [Fault; 7] =
+    [Fault::Deadline, Fault::CpuBudget, Fault::Memory, Fault::Stack, Fault::Panic, Fault::Trap, Fault::BadAnswer];
+
 impl Reader<'_> {
     /// A case. An optional part that is wrong is told, and then taken as left out: the file is refused anyway.
     fn case(&mut self, at: &At<'_>) -> Option<Case> {
@@ -102,7 +107,9 @@ impl Reader<'_> {
         let fields = self.fields(at, &["request", "headers", "body", "answer", "fault"])?;
         let line = self.required((at, &fields), "request", "GET or POST, a space, and the path");
         let line = line.and_then(|at| self.request(at));
-        let headers = fields.get("headers").and_then(|at| self.strings(at)).unwrap_or_default();
+        let headers = fields.get("headers").and_then(|at| self.entries(at)).unwrap_or_default();
+        self.names(&headers);
+        let headers = self.strings_of(headers);
         let body = fields.get("body").and_then(|at| self.text(at)).map(ToOwned::to_owned);
         if let (Some((Method::Get, _)), Some(at)) = (&line, fields.get("body")) {
             self.refuse::<()>(at, "a GET has none: remove it, or write POST");
@@ -165,10 +172,20 @@ impl Reader<'_> {
     fn visible(&mut self, at: &At<'_>) -> Option<BTreeMap<String, String>> {
         let strange = |value: &str| !value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         let entries = self.entries(at)?;
+        self.names(&entries);
         for at in entries.values().filter(|at| at.node.text().is_some_and(strange)) {
             self.refuse::<()>(at, "has what is not visible ASCII, which reaches no probe: write nothing else");
         }
         Some(self.strings_of(entries))
+    }
+
+    /// Tells which of these can be the name of no header.
+    fn names(&mut self, entries: &Fields<'_>) {
+        for (name, at) in entries {
+            if let Some(fault) = HEADER.fault(name) {
+                self.refuse::<()>(at, &fault);
+            }
+        }
     }
 
     fn delay(&mut self, at: &At<'_>) -> Option<Duration> {
@@ -233,8 +250,8 @@ impl Reader<'_> {
 
     fn fault_of_run(&mut self, at: &At<'_>) -> Option<Verdict> {
         let word = self.text(at)?;
-        let names: Vec<_> = Fault::ALL.iter().map(|fault| fault.as_str()).collect();
-        let fault = Fault::ALL.into_iter().find(|fault| fault.as_str() == word);
+        let names: Vec<_> = FAULTS.iter().map(|fault| fault.as_str()).collect();
+        let fault = FAULTS.into_iter().find(|fault| fault.as_str() == word);
         fault
             .map(Verdict::Fault)
             .or_else(|| self.refuse(at, &format!("is not known: write one of {}", names.join(", "))))

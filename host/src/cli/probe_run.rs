@@ -1,6 +1,6 @@
 //! `agent-kourier probe run`: one component once, against a live peer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,12 @@ use anyhow::{Context, anyhow, bail};
 use kourier_core::accept::Rules;
 use kourier_core::check;
 use kourier_core::egress::{DenyRule, EgressRules};
-use kourier_core::object::{ChatConnectionSpec, DEFAULT_BROKER, SecretRef};
+use kourier_core::line::escaped;
+use kourier_core::object::{AgentBackendSpec, Auth, AuthScheme, ChatConnectionSpec, DEFAULT_BROKER, SecretRef};
 use kourier_core::outcome::{Fault, Outcome as Ended};
-use kourier_core::platform::{Platform, Platforms};
+use kourier_core::platform::Platforms;
 use kourier_core::reason::{BackendReason, ChannelReason, ConditionType, Status};
+use kourier_core::snapshot::Problem;
 use kourier_core::url::BaseUrl;
 use kourier_sandbox::endpoint::Credential;
 use kourier_sandbox::{AgentTarget, ChatTarget, Connector, Endpoint, Limits, ProbeKind, Run, Sandbox, Secret, Trust};
@@ -97,6 +99,7 @@ pub fn run(args: &Args) -> Outcome {
     let limits = Limits::default();
     let sandbox = Sandbox::new(limits.clone()).map_err(Failure::internal)?;
     let component = components::load_one(&sandbox, &args.component).map_err(Failure::input)?;
+    check_args(args, component.component.kind()).map_err(Failure::input)?;
     let rules = EgressRules { allow_loopback: args.allow_loopback, ..EgressRules::default() };
     let connector = Connector::new(rules, limits.body).map_err(Failure::internal)?;
     let peer = endpoint(args, component.component.kind(), connector).map_err(Failure::input)?;
@@ -116,11 +119,10 @@ async fn checked(args: &Args, sandbox: &Sandbox, component: &Loaded, peer: Endpo
             let run = sandbox.check_agent(&component.component, target, peer).await;
             Ok(Report::new(component, &run, (ConditionType::BackendReachable, said_of_agent)))
         }
-        ProbeKind::Chat { platform, descriptor } => {
+        ProbeKind::Chat { .. } => {
             let channel = args.channel.clone().context("which channel? give --channel")?;
-            let settings: BTreeMap<String, String> = args.settings.iter().cloned().collect();
-            fits(args, (platform, descriptor), &channel)?;
-            let run = sandbox.check_chat(&component.component, ChatTarget { channel, settings }, peer).await;
+            let target = ChatTarget { channel, settings: args.settings.iter().cloned().collect() };
+            let run = sandbox.check_chat(&component.component, target, peer).await;
             Ok(Report::new(component, &run, (ConditionType::ChannelJoined, said_of_channel)))
         }
     }
@@ -239,27 +241,88 @@ fn placed(args: &Args, kind: &ProbeKind, secret: Secret) -> Credential {
     }
 }
 
-/// Checks what a broker would check of the ChatConnection and the Binding's channel.
-fn fits(args: &Args, (name, platform): (&str, &Platform), channel: &str) -> anyhow::Result<()> {
-    if !platform.channel_pattern.is_match(channel) {
-        bail!("--channel: it is not an id of this platform: those match {}", platform.channel_pattern);
-    }
-    let rules = Rules {
-        broker: DEFAULT_BROKER.to_owned(),
-        platforms: Platforms::from([(name.to_owned(), platform.clone())]),
-        single_label_hosts: true,
+/// Checks what is given by what a probe of this kind takes, and by what a broker would check of the objects that say it.
+fn check_args(args: &Args, kind: &ProbeKind) -> anyhow::Result<()> {
+    let rules = |platforms| Rules { broker: DEFAULT_BROKER.to_owned(), platforms, single_label_hosts: true };
+    let (foreign, problems) = match kind {
+        ProbeKind::Agent => {
+            let foreign = [("--channel", args.channel.is_some()), ("--setting", !args.settings.is_empty())];
+            (foreign, check::backend(&backend(args), &rules(Platforms::new())))
+        }
+        ProbeKind::Chat { platform, descriptor } => {
+            let foreign =
+                [("--card-path", args.card_path.is_some()), ("--credential-header", args.credential_header.is_some())];
+            let platforms = Platforms::from([(platform.clone(), descriptor.clone())]);
+            (foreign, check::connection(&connection(args, platform), &rules(platforms)))
+        }
     };
-    let spec = ChatConnectionSpec {
-        platform: name.to_owned(),
+    let mut wrong: Vec<String> =
+        foreign.iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| not_of(flag, kind)).collect();
+    if args.credential_header.is_some() && args.credential_file.is_none() && args.credential_env.is_none() {
+        wrong.push("--credential-header: has no credential: give --credential-file or --credential-env".to_owned());
+    }
+    let mut keys = BTreeSet::new();
+    let twice = args.settings.iter().filter(|(key, _)| !keys.insert(key));
+    wrong.extend(twice.map(|(key, _)| format!("--setting {}: stands twice: give it once", escaped(key))));
+    if let (ProbeKind::Chat { descriptor, .. }, Some(channel)) = (kind, &args.channel)
+        && !descriptor.channel_pattern.is_match(channel)
+    {
+        let pattern = &descriptor.channel_pattern;
+        wrong.push(format!("--channel: it is not an id of this platform: those match {pattern}"));
+    }
+    // Of the URL it is said where it is read.
+    wrong.extend(problems.iter().filter(|problem| problem.path != "spec.url").map(flagged));
+    if wrong.is_empty() { Ok(()) } else { bail!("{}", wrong.join("; ")) }
+}
+
+fn not_of(flag: &str, kind: &ProbeKind) -> String {
+    let kind = match kind {
+        ProbeKind::Agent => "an agent probe",
+        ProbeKind::Chat { .. } => "a chat probe",
+    };
+    format!("{flag}: {kind} takes none: remove it")
+}
+
+/// A problem of a field, as one of the flag that says it.
+fn flagged(problem: &Problem) -> String {
+    let what = &problem.what;
+    match problem.path.strip_prefix("spec.settings.") {
+        Some(key) => format!("--setting {key}: {what}"),
+        None => match problem.path.as_str() {
+            "spec.cardPath" => format!("--card-path: {what}"),
+            "spec.auth.header" => format!("--credential-header: {what}"),
+            "spec.settings" => format!("--setting: {what}"),
+            _ => problem.to_string(),
+        },
+    }
+}
+
+fn backend(args: &Args) -> AgentBackendSpec {
+    let auth = |header| Auth { scheme: AuthScheme::Header, header: Some(header), secret_ref: secret_ref() };
+    AgentBackendSpec {
+        url: args.url.clone().unwrap_or_default(),
+        card_path: args.card_path.clone(),
+        auth: args.credential_header.clone().map(auth),
+        tls: None,
+        allowed_namespaces: Vec::new(),
+    }
+}
+
+fn connection(args: &Args, platform: &str) -> ChatConnectionSpec {
+    ChatConnectionSpec {
+        platform: platform.to_owned(),
         broker: None,
         url: args.url.clone(),
         settings: args.settings.iter().cloned().collect(),
-        secret_ref: SecretRef { name: "credential".to_owned(), key: "token".to_owned() },
+        secret_ref: secret_ref(),
         tls: None,
         allowed_namespaces: Vec::new(),
-    };
-    let problems: Vec<String> = check::connection(&spec, &rules).iter().map(ToString::to_string).collect();
-    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
+    }
+}
+
+/// A Secret that nobody reads.
+fn secret_ref() -> SecretRef {
+    SecretRef { name: "credential".to_owned(), key: "token".to_owned() }
 }
 
 fn named(flag: &str, file: &Path) -> impl Fn() -> String {

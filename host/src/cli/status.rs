@@ -31,6 +31,9 @@ pub struct Args {
     /// Only the Bindings of this namespace. Without it, those of all namespaces.
     #[arg(short, long, value_name = "NS")]
     namespace: Option<String>,
+    /// The Bindings of all namespaces: as without --namespace.
+    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    all_namespaces: bool,
     /// The admin address of the broker, as its setting `admin.listen` has it.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9090", env = "AGENT_KOURIER_ADMIN", value_parser = ask::address)]
     admin: Option<String>,

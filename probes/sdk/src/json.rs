@@ -104,7 +104,9 @@ pub enum Value<'a> {
     Bool(bool),
     /// A string.
     String(RawString<'a>),
-    /// A number, an array or an object. It was read over.
+    /// A number, as it is written: what fits is for the caller to parse.
+    Number(&'a str),
+    /// An array or an object. It was read over.
     Other,
 }
 
@@ -135,7 +137,16 @@ impl<'a> Value<'a> {
     pub const fn as_string(self) -> Option<RawString<'a>> {
         match self {
             Self::String(text) => Some(text),
-            Self::Null | Self::Bool(_) | Self::Other => None,
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Other => None,
+        }
+    }
+
+    /// The number as it is written, if it is one: `reader.value()?.as_number().and_then(|number| number.parse().ok())`.
+    #[must_use]
+    pub const fn as_number(self) -> Option<&'a str> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::Null | Self::Bool(_) | Self::String(_) | Self::Other => None,
         }
     }
 
@@ -144,7 +155,7 @@ impl<'a> Value<'a> {
     pub const fn as_bool(self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(value),
-            Self::Null | Self::String(_) | Self::Other => None,
+            Self::Null | Self::Number(_) | Self::String(_) | Self::Other => None,
         }
     }
 }
@@ -236,7 +247,14 @@ impl<'a> Reader<'a> {
             Some(b't') => Value::Bool(true),
             Some(b'f') => Value::Bool(false),
             Some(b'n') => Value::Null,
-            _ => Value::Other,
+            Some(b'{' | b'[') => Value::Other,
+            _ => {
+                let start = self.cursor.at;
+                self.skip()?;
+                let written = self.cursor.text.get(start..self.cursor.at).unwrap_or_default();
+                // ASCII: it was checked.
+                return Ok(Value::Number(str::from_utf8(written).unwrap_or_default()));
+            }
         };
         self.skip().map(|()| value)
     }

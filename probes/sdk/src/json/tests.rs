@@ -42,6 +42,7 @@ fn a_value_is_told_as_far_as_it_has_no_parts() {
             Value::Null => "null".to_string(),
             Value::Bool(value) => format!("the boolean {value}"),
             Value::String(text) => format!("the text {}", text.decode()),
+            Value::Number(number) => format!("the number {number}"),
             Value::Other => "other".to_string(),
         }
     };
@@ -50,13 +51,14 @@ fn a_value_is_told_as_far_as_it_has_no_parts() {
         (" true ", "the boolean true"),
         ("false", "the boolean false"),
         (r#""\u0061""#, "the text a"),
-        ("-1.5e3", "other"),
+        ("-1.5e3", "the number -1.5e3"),
+        (" 0 ", "the number 0"),
         (r#"[true, "a"]"#, "other"),
         (r#"{"a": null}"#, "other"),
     ] {
         assert_eq!(told(text), want, "{text}");
     }
-    for text in ["tru", "nul", "", "]", "\"a"] {
+    for text in ["tru", "nul", "", "]", "\"a", "-", "+1", "1."] {
         assert_eq!(Reader::new(text.as_bytes()).value().unwrap_err(), ErrorKind::Syntax, "{text}");
     }
 }
