@@ -23,6 +23,8 @@ use serde_json::{Map, Value};
 
 /// How many interfaces of a list are judged.
 const JUDGED: usize = 1000;
+/// The same of all lists of a card.
+const JUDGED_IN_ALL: usize = 4000;
 
 fuzz_target!(|body: &[u8]| {
     let judged = bounded(|| card::judge(body));
@@ -34,6 +36,10 @@ fuzz_target!(|body: &[u8]| {
     assert_is_line(&words, 512);
     assert!(words.is_ascii(), "{words}");
     let is_unread = ["JSON at", "UTF-8", "nested", "surrogate", "empty"].iter().any(|word| words.contains(word));
+    // Of a card with more entries some are not judged, and the tree does not tell which.
+    if body.iter().filter(|byte| **byte == b',').count() >= JUDGED_IN_ALL {
+        return;
+    }
     match serde_json::from_slice::<Value>(body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body)) {
         Ok(value) => {
             assert!(!is_unread, "is JSON, but {words}");

@@ -129,12 +129,13 @@ fn play(folder: &Path, asked: &Asked) -> anyhow::Result<()> {
     runtime.block_on(scene.stay())
 }
 
-/// Ends the program at Ctrl-C, which its children get too, and leaves no credential behind.
+/// Ends the program when it is interrupted, with its children, and leaves no credential behind.
 async fn end_when_interrupted(folder: PathBuf) {
-    if tokio::signal::ctrl_c().await.is_err() {
+    if process::interrupted().await.is_err() {
         return;
     }
     tell::text("\nIt was interrupted.");
+    process::end_children();
     // A child that ends may write once more.
     while folder.exists() && std::fs::remove_dir_all(&folder).is_err() {
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,12 +1,13 @@
 //! The real program as a process, as an operator runs it.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Between two looks at whether it has ended.
 const LOOK: Duration = Duration::from_millis(100);
@@ -82,4 +83,35 @@ pub(crate) fn program() -> anyhow::Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("agent-kourier");
     ensure!(program.exists(), "{} is missing: run `make demo`", program.display());
     Ok(program)
+}
+
+/// Until somebody wants the program to end: Ctrl-C, SIGTERM, or a terminal that is closed.
+///
+/// # Errors
+///
+/// When no signal can be waited for.
+pub(crate) async fn interrupted() -> anyhow::Result<()> {
+    let (mut terminate, mut hang_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+    tokio::select! {
+        it = tokio::signal::ctrl_c() => it?,
+        _ = terminate.recv() => {}
+        _ = hang_up.recv() => {}
+    }
+    Ok(())
+}
+
+/// Asks every child of this program to end, whoever started it.
+pub(crate) fn end_children() {
+    let own = std::process::id().to_string();
+    let is_child = |pid: &String| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // After the program's name, which may have anything in it: the state, and the parent.
+        stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)) == Some(&own)
+    };
+    let names =
+        fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let children: Vec<String> =
+        names.filter(|name| name.bytes().all(|b| b.is_ascii_digit())).filter(is_child).collect();
+    // Those that have ended meanwhile are none of its business.
+    let _ = Command::new("kill").arg("-TERM").args(children).stderr(Stdio::null()).status();
 }

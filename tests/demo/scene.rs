@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::process::program;
+use crate::process::{interrupted, program};
 use crate::tell;
 
 /// What stands when a story has been told. Dropping it kills what runs.
@@ -33,7 +33,7 @@ impl Scene {
         (self.end)()
     }
 
-    /// Says what to try, and lets it stand until Ctrl-C. That ends the broker by itself, and what is left is killed.
+    /// Says what to try, and lets it stand until it is interrupted. What runs then is killed.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl Scene {
     pub(crate) async fn stay(self) -> anyhow::Result<()> {
         tell::text("");
         self.tries.iter().for_each(|line| tell::text(&format!("  {line}")));
-        tokio::signal::ctrl_c().await?;
+        interrupted().await?;
         tell::text("\nIt is over.");
         Ok(())
     }

@@ -16,11 +16,15 @@ pub(crate) fn check(path: &str) -> Result<(), &'static str> {
     check_segments(path.split('?').next().unwrap_or_default().as_bytes())
 }
 
+/// How often a path may be encoded: once is usual, and twice where a path holds a path. To look at each layer of thousands
+/// would take their square.
+const LAYERS: usize = 4;
+
 /// Checks the part before the query, also as a server sees it that decodes it more than once.
 fn check_segments(path: &[u8]) -> Result<(), &'static str> {
     let slashes = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'/').count();
     let mut seen = path.to_vec();
-    loop {
+    for _ in 0..=LAYERS {
         if seen.split(|byte| *byte == b'/').any(is_dots) {
             return Err("has a . or .. segment");
         }
@@ -34,24 +38,31 @@ fn check_segments(path: &[u8]) -> Result<(), &'static str> {
         if next.iter().any(u8::is_ascii_control) {
             return Err("has an encoded control character");
         }
-        if next.windows(2).any(is_overlong) {
+        if next.windows(2).any(is_overlong) || next.iter().any(begins_overlong) {
             return Err("has an overlong character");
         }
         seen = next;
     }
+    Err("is percent-encoded more than 4 times over")
 }
 
-/// Whether a segment is `.` or `..`. Some servers cut a segment's parameters off before they look at the dots, and some
-/// decode before they cut off the query and the fragment.
+/// Whether a segment is `.` or `..`. Some servers cut a segment's parameters off before they look at the dots, some decode
+/// before they cut off the query and the fragment, and some have file systems that drop blanks at the end of a name.
 fn is_dots(segment: &[u8]) -> bool {
-    let name = segment.split(|byte| b";?#".contains(byte)).next().unwrap_or_default();
+    let name = segment.split(|byte| b";?#".contains(byte)).next().unwrap_or_default().trim_ascii_end();
     name == b"." || name == b".."
 }
 
 /// Whether these bytes begin a character in more bytes than it has in UTF-8. Some servers take them for it: `%c0%ae` for a
 /// dot.
 fn is_overlong(pair: &[u8]) -> bool {
-    matches!(pair, [0xc0 | 0xc1, 0x80..=0xbf] | [0xe0, 0x80..=0x9f] | [0xf0, 0x80..=0x8f])
+    matches!(pair, [0xe0, 0x80..=0x9f] | [0xf0, 0x80..=0x8f] | [0xf8..=0xff, 0x80..=0xbf])
+}
+
+/// Whether a byte begins two bytes for a character of ASCII. Some servers take it for that whatever follows: `%c0%2e` for a
+/// dot.
+fn begins_overlong(byte: &u8) -> bool {
+    matches!(byte, 0xc0 | 0xc1)
 }
 
 fn percent_signs_are_followed_by_digits(text: &str) -> bool {

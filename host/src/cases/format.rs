@@ -9,6 +9,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use kourier_core::message::is_spacing;
 use kourier_core::outcome::Fault;
 use kourier_core::rule::HEADER;
 use kourier_manifest::yaml::Tree;
@@ -84,6 +85,9 @@ impl Reader<'_> {
         match self.text(at)?.trim() {
             sentence if sentence.is_empty() || sentence.contains('\n') => {
                 self.refuse(at, "write one sentence on one line")
+            }
+            sentence if sentence.chars().any(|c| c != ' ' && is_spacing(c)) => {
+                self.refuse(at, "has a character that is not seen: write none of them")
             }
             sentence => Some(sentence.to_owned()),
         }

@@ -23,6 +23,8 @@ const TOLD: usize = 3;
 /// How many interfaces of a list are judged, the rest is read over: a peer may send hundreds of thousands, and judging
 /// them all would cost more CPU time than a run has.
 const JUDGED: usize = 1000;
+/// The same of all lists of a card, of which one may stand again and again.
+const JUDGED_IN_ALL: usize = 4 * JUDGED;
 
 /// Why a card is of no use, in words for the journal. They name members and rules, and quote nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,13 +62,15 @@ struct Card<'a> {
     version: Option<RawString<'a>>,
     has_authentication: bool,
     has_security_schemes: bool,
+    /// Interfaces that were judged so far, those of lists that stand once more included.
+    judged: usize,
 }
 
 fn read(body: &[u8]) -> Result<(Card<'_>, bool), json::Error> {
     let mut card = Card::default();
     let mut reader = Reader::new(body);
     let is_object = reader
-        .object(&mut |reader, name| card.member(reader, &name.decode()))
+        .object(&mut |reader, name| card.member(reader, &name.decode_name()))
         .and_then(|is_object| reader.end().map(|()| is_object))
         .map_err(|kind| reader.error(kind))?;
     Ok((card, is_object))
@@ -76,10 +80,14 @@ impl<'a> Card<'a> {
     fn member(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<(), ErrorKind> {
         match name {
             "name" => self.name = reader.value()?.as_string(),
-            "supportedInterfaces" => self.interfaces = Offers::read(reader, "supportedInterfaces", Shape::Interface)?,
+            "supportedInterfaces" => {
+                self.interfaces = Offers::read(reader, "supportedInterfaces", Shape::Interface, &mut self.judged)?;
+            }
             "url" => self.url = reader.value()?.as_string(),
             "preferredTransport" => self.preferred_transport = reader.value()?.as_string(),
-            "additionalInterfaces" => self.additional = Offers::read(reader, "additionalInterfaces", Shape::Legacy)?,
+            "additionalInterfaces" => {
+                self.additional = Offers::read(reader, "additionalInterfaces", Shape::Legacy, &mut self.judged)?;
+            }
             "protocolVersion" => self.version = reader.value()?.as_string(),
             "authentication" => {
                 self.has_authentication = true;
@@ -184,7 +192,7 @@ impl Interface {
     fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Self, ErrorKind> {
         let (mut url, mut version, mut binding, mut transport) = (None, None, None, None);
         reader.object(&mut |reader, name| {
-            match name.decode().as_ref() {
+            match &*name.decode_name() {
                 "url" => url = reader.value()?.as_string(),
                 "protocolBinding" => binding = reader.value()?.as_string(),
                 "transport" => transport = reader.value()?.as_string(),
@@ -227,12 +235,13 @@ struct Offers {
 }
 
 impl Offers {
-    fn read(reader: &mut Reader<'_>, list: &'static str, shape: Shape) -> Result<Self, ErrorKind> {
+    fn read(reader: &mut Reader<'_>, list: &'static str, shape: Shape, judged: &mut usize) -> Result<Self, ErrorKind> {
         let mut offers = Self::default();
         reader.array(&mut |reader| {
-            if offers.count == JUDGED {
+            if offers.count == JUDGED || *judged == JUDGED_IN_ALL {
                 return reader.skip();
             }
+            *judged += 1;
             let interface = Interface::read(reader, shape)?;
             offers.add(Place::Entry(list, offers.count), interface);
             Ok(())
@@ -242,6 +251,9 @@ impl Offers {
 
     fn add(&mut self, place: Place, Interface { url, binding, version }: Interface) {
         self.count += 1;
+        if url.is_err() && self.faults.len() >= TOLD {
+            return;
+        }
         let fault = match url {
             Err(fault) => format!("{place}url {fault}"),
             Ok(_) if version == Stated::Other => format!("{place}protocolVersion is none that the broker speaks"),

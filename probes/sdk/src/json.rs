@@ -16,7 +16,7 @@
 //! let mut joined = None;
 //! let mut reader = Reader::new(br#"{"loft": {"birds": [1, 2]}, "joined": true}"#);
 //! let read = reader.object(&mut |reader, name| {
-//!     match &*name.decode() {
+//!     match &*name.decode_name() {
 //!         "joined" => joined = reader.value()?.as_bool(),
 //!         _ => reader.skip()?,
 //!     }
@@ -36,6 +36,9 @@ use escape::{Escaped, code_point, unescape};
 
 /// How deep arrays and objects may be nested: enough for any answer of an API, and little of the stack.
 pub const MAX_DEPTH: usize = 128;
+
+/// Bytes of a name that is known, as it is written: more than any API has, 42 escaped characters included.
+pub const NAME: usize = 256;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -116,6 +119,16 @@ impl<'a> RawString<'a> {
     pub fn decode(self) -> Cow<'a, str> {
         let raw = String::from_utf8_lossy(self.raw);
         if self.escaped { Cow::Owned(unescape(&raw)) } else { raw }
+    }
+
+    /// What it means, to compare it with the names that one knows: empty if it has more than [`NAME`] bytes or is no UTF-8, so
+    /// that a text of nothing but names costs as little as any other.
+    #[must_use]
+    pub fn decode_name(self) -> Cow<'a, str> {
+        if self.raw.len() > NAME || str::from_utf8(self.raw).is_err() {
+            return Cow::Borrowed("");
+        }
+        self.decode()
     }
 
     /// What it means, if that has at most so many bytes. However long the string is, it takes memory for a small multiple of

@@ -65,7 +65,7 @@ pub(crate) enum Cursor {
 pub(crate) fn read(body: &[u8], wanted: &str) -> Answer {
     let mut answer = Answer::default();
     let mut reader = Reader::lenient(body);
-    let read = reader.object(&mut |reader, name| answer.member(reader, &name.decode(), wanted));
+    let read = reader.object(&mut |reader, name| answer.member(reader, &name.decode_name(), wanted));
     let end = read.and_then(|_| reader.end());
     answer.whole = end.is_ok();
     answer
@@ -89,7 +89,7 @@ impl Answer {
             }
             "response_metadata" => {
                 self.cursor = Cursor::End;
-                reader.object(&mut |reader, name| self.cursor.member(reader, &name.decode()))?;
+                reader.object(&mut |reader, name| self.cursor.member(reader, &name.decode_name()))?;
             }
             _ => reader.skip()?,
         }
@@ -127,7 +127,7 @@ impl Conversation {
     /// Reads an object into it, and says whether it was one.
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<bool, ErrorKind> {
         reader.object(&mut |reader, name| {
-            match &*name.decode() {
+            match &*name.decode_name() {
                 "id" => self.id = text(reader.value()?),
                 "is_archived" => self.is_archived = reader.value()?.as_bool(),
                 "is_member" => self.is_member = reader.value()?.as_bool(),

@@ -105,6 +105,10 @@ fn interfaces() -> Vec<Script> {
         card("interfaces-50000-times", InvalidAgentCard, || {
             format!("{{\"name\":\"Agent\",{}\"x\":1}}", "\"supportedInterfaces\":[],".repeat(40_000))
         }),
+        card("a-list-of-1000-interfaces-500-times", InvalidAgentCard, || {
+            let list = format!("\"supportedInterfaces\":[{}0],", "0,".repeat(999));
+            format!("{{\"name\":\"Agent\",{}\"x\":1}}", list.repeat(500))
+        }),
         card("a-version-of-900-kibibytes", Ok, || {
             with_interfaces(&format!(
                 r#"[{{"url":"https://a.example/","protocolBinding":"JSONRPC","protocolVersion":"1.{}"}}]"#,

@@ -13,6 +13,7 @@ pub(super) fn scripts() -> Vec<Script> {
     scripts.extend(listings());
     scripts.extend(cursors());
     scripts.extend(channels());
+    scripts.extend(dense());
     scripts
 }
 
@@ -172,6 +173,36 @@ fn listings() -> Vec<Script> {
         }),
     ]);
     scripts
+}
+
+/// A listing without an end and a channel, each answer of nearly 1 MiB that is all small values: what takes a reader longest.
+fn dense() -> Vec<Script> {
+    let values = [
+        ("numbers", "[", "0,", "0]"),
+        ("names-that-are-escaped", "{", "\"\\u0061\":0,", "\"b\":0}"),
+        ("names-that-are-empty", "{", "\"\":0,", "\"b\":0}"),
+        ("objects", "[", "{},", "0]"),
+        ("texts", "[", "\"\",", "0]"),
+    ];
+    let script = |(name, open, value, close): (&str, &'static str, &'static str, &'static str)| {
+        Script::answering(format!("chat-dense-pages-of-{name}"), chat(ChannelReason::Ok), move || {
+            let filler = ((1 << 20) - 300) / value.len() * value.len();
+            let asked = std::sync::atomic::AtomicUsize::new(0);
+            std::sync::Arc::new(move |seen: &Seen| {
+                let number = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                let rest = if seen.path().starts_with("/users.conversations") {
+                    format!(r#""channels":[],"response_metadata":{{"next_cursor":"p{number}"}}"#)
+                } else {
+                    format!(r#""channel":{{"id":"{CHANNEL}","is_archived":false,"is_member":true}}"#)
+                };
+                let (before, after) = (format!("{{\"ok\":true,\"x\":{open}"), format!("{close},{rest}}}"));
+                let length = before.len() + filler + after.len();
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{before}");
+                vec![send(head), Act::Flood(value.as_bytes().into(), Some(filler as u64)), send(after)]
+            })
+        })
+    };
+    values.into_iter().map(script).collect()
 }
 
 /// Pages that lead on, each with a cursor that this makes of its number, and an honest answer for the one channel.

@@ -27,8 +27,8 @@ fn a_path_below_the_base_is_taken() {
         "/...%3f",
         "/~user/@me",
         "/%ff",
-        "/%c0",
-        "/%c0a/%e0%a4%84",
+        "/%e0%a4%84",
+        "/a%2525b",
     ];
     for path in good {
         check_one(path, Ok(()));
@@ -97,7 +97,12 @@ fn a_path_that_could_lead_elsewhere_is_refused_and_told_why() {
         ("/.%c0%2e/%c0%ae", overlong),
         ("/a%25c0%25afb", overlong),
         ("/a%c1%9cb", overlong),
+        ("/%c0", overlong),
+        ("/%c0%2e%C0%2e/a", overlong),
         ("/%e0%80%ae/a", overlong),
+        ("/%f8%80%80%80%ae%f8%80%80%80%ae/a", overlong),
+        ("/a%fc%80%80%80%80%afb", overlong),
+        ("/%252525252525", "is percent-encoded more than 4 times over"),
         ("/%f0%80%80%ae/a", overlong),
         ("/a%", percent),
         ("/a%2", percent),

@@ -224,3 +224,12 @@ fn the_first_thousand_interfaces_are_judged_and_the_rest_is_read_over() {
     check(&list(1000, good), "invalid", "supportedInterfaces[0].url is missing");
     check(&list(1000, "nonsense"), "invalid", "is not JSON");
 }
+
+#[test]
+fn of_a_list_that_stands_again_and_again_no_more_are_judged_in_all() {
+    let list = |entries: usize| format!(r#""supportedInterfaces":[{}{{}}],"#, "0,".repeat(entries - 1));
+    let good =
+        r#""supportedInterfaces":[{"url":"https://a.example","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]"#;
+    check(&named(&format!("{}{good}", list(1000).repeat(3))), "ok", "");
+    check(&named(&format!("{}{good}", list(1000).repeat(4))), "invalid", "neither supportedInterfaces nor url");
+}
