@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use kourier_test_cluster::Cluster;
 use serde_json::{Value, json};
-use suite::broker::Broker;
+use suite::broker::{Broker, program};
 use suite::cluster::{BOT, World};
 use suite::process;
 use suite::slack::Channel;
@@ -40,6 +40,8 @@ pub(crate) fn bindings(report: &mut Report) {
     cluster.kubectl().ok(&may_all).expect("a role");
     let calls = || calls(&cluster, &format!("system:serviceaccount:{account}"));
     let replica = world.replica(&kubeconfig, "");
+    // It is built now, and not when its time runs.
+    program();
     let begun = Instant::now();
     let broker = replica.start();
     report.section(&format!("{BINDINGS} Bindings, {} agents, one Slack, default settings", BINDINGS / OF_ONE_AGENT));
