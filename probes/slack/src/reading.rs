@@ -72,7 +72,7 @@ pub(crate) fn read(body: &[u8], wanted: &str) -> Answer {
 }
 
 impl Answer {
-    fn member(&mut self, reader: &mut Reader<'_>, name: &str, wanted: &str) -> Result<(), ErrorKind> {
+    fn member(&mut self, reader: &mut Reader<'_, true>, name: &str, wanted: &str) -> Result<(), ErrorKind> {
         match name {
             "ok" => self.ok = reader.value()?.as_bool(),
             "error" => self.error = text(reader.value()?),
@@ -97,7 +97,7 @@ impl Answer {
     }
 
     /// Reads an item of the listing, and keeps the first with the wanted id.
-    fn entry(&mut self, reader: &mut Reader<'_>, wanted: &str) -> Result<(), ErrorKind> {
+    fn entry(&mut self, reader: &mut Reader<'_, true>, wanted: &str) -> Result<(), ErrorKind> {
         let mut entry = Conversation::default();
         entry.read(reader)?;
         if self.listed.is_none() && entry.id.as_deref() == Some(wanted) {
@@ -108,7 +108,7 @@ impl Answer {
 }
 
 impl Cursor {
-    fn member(&mut self, reader: &mut Reader<'_>, name: &str) -> Result<(), ErrorKind> {
+    fn member(&mut self, reader: &mut Reader<'_, true>, name: &str) -> Result<(), ErrorKind> {
         if name != "next_cursor" {
             return reader.skip();
         }
@@ -125,7 +125,7 @@ impl Cursor {
 
 impl Conversation {
     /// Reads an object into it, and says whether it was one.
-    fn read(&mut self, reader: &mut Reader<'_>) -> Result<bool, ErrorKind> {
+    fn read(&mut self, reader: &mut Reader<'_, true>) -> Result<bool, ErrorKind> {
         reader.object(&mut |reader, name| {
             match &*name.decode_name() {
                 "id" => self.id = text(reader.value()?),

@@ -200,6 +200,12 @@ fn nesting_ends_at_a_fixed_depth() {
     assert!(skim(format!("[{}1]", "[],{},".repeat(1000)).as_bytes()).is_ok());
 }
 
+/// The string that a text is.
+fn read<const LENIENT: bool>(mut reader: Reader<'_, LENIENT>) -> Result<Option<String>, ErrorKind> {
+    let value = reader.value()?.as_string().map(|string| string.decode().into_owned());
+    reader.end().map(|()| value)
+}
+
 /// Texts that look like JSON, many of them broken.
 fn almost_json() -> impl Strategy<Value = String> {
     let token = prop::sample::select(Vec::from([
@@ -270,10 +276,6 @@ proptest! {
     fn a_lenient_reader_takes_all_that_a_strict_one_does_and_reads_the_same(inside in any::<Vec<u8>>(), text in almost_json()) {
         let string = [b"\"", &inside[..], b"\""].concat();
         for bytes in [&inside, &string, &text.into_bytes()] {
-            let read = |mut reader: Reader<'_>| {
-                let value = reader.value()?.as_string().map(|string| string.decode().into_owned());
-                reader.end().map(|()| value)
-            };
             let (strict, lenient) = (read(Reader::new(bytes)), read(Reader::lenient(bytes)));
             prop_assert!(strict.is_err() || strict == lenient, "{strict:?}, {lenient:?}");
         }
