@@ -173,8 +173,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// A place in a text, and the brackets around it. Whether it is [lenient](Self::lenient) is part of its type, because a
-/// flag that is looked at would cost a twelfth of the time.
+/// A place in a text, and the brackets around it. Whether it is [lenient](Reader::lenient) is part of its type, so that the
+/// loop that reads over a value need not look at a flag.
 pub struct Reader<'a, const LENIENT: bool = false> {
     cursor: Cursor<'a, LENIENT>,
     brackets: Brackets,
