@@ -16,9 +16,9 @@ use std::{env, fs, io};
 /// What guests are compiled for.
 pub const TARGET: &str = "wasm32-wasip2";
 
-/// Bytes of the stack that a guest has in its memory, below everything else. With the linker's own
-/// choice, 1 MiB, what a run touches would lie beyond what the host keeps for the next one; a reader of JSON that follows 128
-/// levels of nesting needs less than half of this.
+/// Bytes of the stack that a guest has in its memory, below everything else. All of it is overwritten after each run. With the
+/// linker's own choice, 1 MiB, that is eight times as much, and a large answer lies beyond what the host keeps for the next
+/// run. A reader of JSON that follows 128 levels of nesting needs less than half of this.
 const STACK: usize = 128 << 10;
 
 /// The environment variable that names another target directory than `target` in the workspace of the guests.

@@ -44,9 +44,12 @@ pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<(Engine, Option<String
     }
 }
 
-/// Bytes at the start of a memory that are overwritten after a run, and stay; what is beyond them goes back to the kernel.
-/// A run of a built-in probe touches no more for a usual answer, so that the next one has no page to wait for.
-const KEPT_MEMORY: usize = 256 << 10;
+/// Bytes at the start of a memory that are overwritten after a run, and stay resident; what is beyond them goes back to the
+/// kernel. They are the 4 pages with which a built-in probe begins and 17 for an answer as long as [`Limits::body`] usually
+/// lets it be: a page that comes new from the kernel takes longer than to overwrite one. Only what a run has grown to is
+/// overwritten. So much may stay for each memory that is in use and for each that [waits](pool): 10.5 MiB for the prober's 4
+/// runs of components with one memory.
+const KEPT_MEMORY: usize = 21 * (64 << 10);
 /// The same of a table: all of any that a probe in Rust has.
 const KEPT_TABLE: usize = 4 << 10;
 /// The same of the stack, from its upper end, where it begins.
@@ -75,6 +78,9 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
         .max_tables_per_component(TABLES)
         .max_tables_per_module(TABLES)
         .table_elements(limits.table_elements)
+        // Memories beyond those in use that are kept for the component that had them last: as many again, so that two
+        // components in turns find theirs. Where there are more components, they take each other's.
+        .max_unused_warm_slots(limits.runs)
         .total_stacks(limits.runs)
         .pagemap_scan(Enabled::No)
         .linear_memory_keep_resident(KEPT_MEMORY)
