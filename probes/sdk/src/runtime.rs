@@ -6,8 +6,7 @@ use core::panic::PanicInfo;
 
 use crate::journal;
 
-#[global_allocator]
-static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+mod heap;
 
 // The code that the compiler makes calls `memcpy`, `memcmp` and their like, which this target keeps in its C library.
 #[link(name = "c")]
