@@ -16,6 +16,7 @@ use crate::bindings::agent::AgentProbePre;
 use crate::bindings::chat::ChatProbePre;
 use crate::guest::Guest;
 use crate::journal::one_line;
+use crate::lanes::Habit;
 use crate::run::Sandbox;
 use crate::world::{Describe, TryAgent};
 use inspect::{Interfaces, World};
@@ -31,6 +32,7 @@ struct Inner {
     kind: ProbeKind,
     imports: Vec<String>,
     pre: Pre,
+    habit: Habit,
 }
 
 /// The component, linked to the host.
@@ -145,6 +147,10 @@ impl Component {
         &self.inner.pre
     }
 
+    pub(crate) fn habit(&self) -> &Habit {
+        &self.inner.habit
+    }
+
     pub(crate) fn load(sandbox: &Sandbox, bytes: &[u8]) -> Result<Self, LoadError> {
         let limit = sandbox.limits().component;
         if bytes.len() > limit {
@@ -165,7 +171,8 @@ impl Component {
                 (ProbeKind::Chat { platform, descriptor }, Pre::Chat(pre))
             }
         };
-        Ok(Self { inner: Arc::new(Inner { digest: hex(&Sha256::digest(bytes)), kind, imports, pre }) })
+        let (digest, habit) = (hex(&Sha256::digest(bytes)), Habit::default());
+        Ok(Self { inner: Arc::new(Inner { digest, kind, imports, pre, habit }) })
     }
 }
 

@@ -1,15 +1,18 @@
 //! The threads on which guests run.
 //!
-//! Every run starts on the fast lane. One that has used more CPU time than nearly every probe needs is moved to the slow
-//! lane, which is a single thread: there those that spin take turns with each other and with honest ones that need as much,
-//! and no thread from those that need less. Nor much of a core: to the machine's scheduler the slow lane is nice.
+//! A run starts on the fast lane, unless the component's last one spun until it was cut. One that has used more CPU
+//! time than nearly every probe needs is moved to the slow lane, which is a single thread: there those that spin take turns
+//! with each other and with honest ones that need as much, and no thread from those that need less. Nor much of a core: to
+//! the machine's scheduler the slow lane is nice.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use kourier_core::outcome::Fault;
 use rustix::process::nice;
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -42,9 +45,13 @@ impl Lanes {
     /// Runs a future whose polls `meter` watches.
     pub(crate) fn run<T: Send + 'static>(
         &self,
+        start: Start,
         meter: Arc<Meter>,
         run: impl Future<Output = T> + Send + 'static,
     ) -> LaneTask<T> {
+        if start == Start::Slow {
+            return LaneTask(Task::spawn(&self.slow.handle, async { Some(run.await) }));
+        }
         let slow = self.slow.handle.clone();
         let run = async move {
             let mut run = Box::pin(run);
@@ -59,6 +66,32 @@ impl Lanes {
             }
         };
         LaneTask(Task::spawn(&self.fast.handle, run))
+    }
+}
+
+/// The lane on which a run starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    Fast,
+    Slow,
+}
+
+/// Where the runs of a component start: one that spins each time it is tried costs the fast lane one run.
+#[derive(Default)]
+pub(crate) struct Habit {
+    spins: AtomicBool,
+}
+
+impl Habit {
+    /// For the next run.
+    pub(crate) fn start(&self) -> Start {
+        if self.spins.load(Ordering::Relaxed) { Start::Slow } else { Start::Fast }
+    }
+
+    /// Takes note of a run that ended, with its fault and its CPU time. Beside many that spin, one that does has its deadline
+    /// before it has used up its budget.
+    pub(crate) fn note(&self, fault: Option<Fault>, cpu: Duration) {
+        self.spins.store(fault.is_some() && cpu > ALLOWED, Ordering::Relaxed);
     }
 }
 
@@ -99,6 +132,32 @@ impl Drop for Lane {
         // The last sandbox may be dropped inside a runtime, where waiting for another one to end would panic.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_component_whose_last_run_spun_starts_on_the_slow_lane() {
+        let lanes = Lanes::start().unwrap();
+        let habit = Habit::default();
+        let thread = async || {
+            let name = async { std::thread::current().name().map(str::to_owned) };
+            lanes.run(habit.start(), Arc::default(), name).await.flatten()
+        };
+        assert_eq!(thread().await.as_deref(), Some("probe"));
+        let (little, much) = (Duration::from_millis(1), Duration::from_millis(200));
+        for (fault, cpu, want) in [
+            (Some(Fault::CpuBudget), much, "probe-slow"),
+            (Some(Fault::Deadline), little, "probe"),
+            (Some(Fault::Deadline), much, "probe-slow"),
+            (None, much, "probe"),
+        ] {
+            habit.note(fault, cpu);
+            assert_eq!(thread().await.as_deref(), Some(want), "{fault:?} after {cpu:?}");
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::engine::{Ticker, engine};
 use crate::fault::Cut;
 use crate::guest::{self, Guest};
 use crate::journal::Journal;
-use crate::lanes::Lanes;
+use crate::lanes::{Habit, Lanes, Start};
 use crate::limiter::Limiter;
 use crate::limits::Limits;
 use crate::mask::Mask;
@@ -116,13 +116,13 @@ impl Sandbox {
     /// Runs an agent probe on the guests' threads.
     pub async fn check_agent(&self, probe: &Component, target: AgentTarget, peer: Endpoint) -> Run<BackendReason> {
         let Pre::Agent(pre) = probe.pre() else { return wrong_kind().told(Fault::backend_reason) };
-        self.apart::<CheckAgent>(pre.clone(), target, peer).await.told(Fault::backend_reason)
+        self.apart::<CheckAgent>(pre.clone(), probe.habit(), target, peer).await.told(Fault::backend_reason)
     }
 
     /// Runs a chat probe on the guests' threads.
     pub async fn check_chat(&self, probe: &Component, target: ChatTarget, peer: Endpoint) -> Run<ChannelReason> {
         let Pre::Chat(pre) = probe.pre() else { return wrong_kind().told(Fault::channel_reason) };
-        self.apart::<CheckChat>(pre.clone(), target, peer).await.told(Fault::channel_reason)
+        self.apart::<CheckChat>(pre.clone(), probe.habit(), target, peer).await.told(Fault::channel_reason)
     }
 
     /// [`Self::check_agent`] on the runtime of the caller: for recorded cases, whose clock may be paused.
@@ -162,7 +162,7 @@ impl Sandbox {
     pub(crate) fn alone<W: World>(&self, pre: W::Pre, target: W::Target) -> Ended<W::Answer> {
         let (send, receive) = std::sync::mpsc::sync_channel(1);
         let (inner, meter) = (Arc::clone(&self.inner), Arc::new(Meter::default()));
-        let run = self.inner.lanes.run(Arc::clone(&meter), async move {
+        let run = self.inner.lanes.run(Start::Fast, Arc::clone(&meter), async move {
             // Fails only when the receiver has gone, and then nobody waits.
             let _ = send.send(inner.run::<W>(pre, target, None, meter).await);
         });
@@ -171,7 +171,7 @@ impl Sandbox {
         ended
     }
 
-    async fn apart<W: World>(&self, pre: W::Pre, target: W::Target, peer: Endpoint) -> Ended<W::Answer> {
+    async fn apart<W: World>(&self, pre: W::Pre, habit: &Habit, target: W::Target, peer: Endpoint) -> Ended<W::Answer> {
         let peer = match Peer::new(peer) {
             Ok(peer) => peer,
             Err(unusable) => return unusable.into(),
@@ -179,8 +179,10 @@ impl Sandbox {
         let (inner, network, meter) = (Arc::clone(&self.inner), Handle::current(), Arc::new(Meter::default()));
         let metered = Arc::clone(&meter);
         let run = async move { inner.run::<W>(pre, target, Some((peer, network)), metered).await };
-        let ended = self.inner.lanes.run(meter, run).await;
-        ended.unwrap_or_else(|| Ended::without_run(Fault::Host, "the run ended early"))
+        let ended = self.inner.lanes.run(habit.start(), meter, run).await;
+        let ended = ended.unwrap_or_else(|| Ended::without_run(Fault::Host, "the run ended early"));
+        habit.note(ended.answer.as_ref().err().copied(), ended.cpu);
+        ended
     }
 
     async fn here<W: World>(&self, pre: W::Pre, target: W::Target, peer: Endpoint) -> Ended<W::Answer> {
