@@ -181,7 +181,7 @@ impl Sandbox {
         let run = async move { inner.run::<W>(pre, target, Some((peer, network)), metered).await };
         let ended = self.inner.lanes.run(habit.start(), meter, run).await;
         let ended = ended.unwrap_or_else(|| Ended::without_run(Fault::Host, "the run ended early"));
-        habit.note(ended.answer.as_ref().err().copied(), ended.cpu);
+        habit.note(ended.answer.as_ref().err().copied());
         ended
     }
 
@@ -319,3 +319,6 @@ impl<R> Ended<Outcome<R>> {
 fn wrong_kind<A>() -> Ended<A> {
     Ended::without_run(Fault::NotLoaded, "the component is a probe of the other kind")
 }
+
+#[cfg(test)]
+mod tests;
