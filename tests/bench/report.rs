@@ -6,9 +6,12 @@ use std::path::Path;
 use anyhow::Context as _;
 
 /// Figures by name. A name ends with the unit: `instance, alone, p50 µs`.
+pub(crate) type Figures = BTreeMap<String, f64>;
+
+/// What was measured.
 #[derive(Default)]
 pub(crate) struct Report {
-    figures: BTreeMap<String, f64>,
+    figures: Figures,
     /// The names of those that missed their bound.
     missed: Vec<String>,
 }
@@ -51,20 +54,22 @@ impl Report {
         std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
     }
 
-    /// Prints each figure beside the one that an earlier run wrote.
-    pub(crate) fn compare(&self, earlier: &Path) -> anyhow::Result<()> {
-        let text = std::fs::read(earlier).with_context(|| format!("cannot read {}", earlier.display()))?;
-        let old: BTreeMap<String, f64> = serde_json::from_slice(&text)
-            .with_context(|| format!("{} is no file of this program", earlier.display()))?;
+    /// Prints each figure beside the one of an earlier run.
+    pub(crate) fn compare(&self, earlier: &Figures) {
         println!("\n{:66} {:>10} {:>10}   now against then", "", "then", "now");
         for (name, now) in &self.figures {
-            match old.get(name) {
+            match earlier.get(name) {
                 Some(then) => println!("  {name:64} {then:10.2} {now:10.2}   {:6.2}", now / then),
                 None => println!("  {name:64} {:>10} {now:10.2}", "-"),
             }
         }
-        Ok(())
     }
+}
+
+/// The figures that an earlier run wrote.
+pub(crate) fn read(file: &Path) -> anyhow::Result<Figures> {
+    let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    serde_json::from_slice(&text).with_context(|| format!("{} is no file of this program", file.display()))
 }
 
 /// The value below which this share of the sorted values lies.
