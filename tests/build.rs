@@ -49,17 +49,17 @@ fn agent_card(probes: &Path, out: &Path) -> anyhow::Result<()> {
         "agent-card/src/url",
         "sdk/src/json",
     ];
-    /// A module of `json`.
-    const ESCAPE: &str = "sdk/src/json/escape";
+    /// Modules of `json`.
+    const INNER: [&str; 2] = ["sdk/src/json/cursor", "sdk/src/json/escape"];
     let mut root = String::new();
-    for module in MODULES.into_iter().chain([ESCAPE]) {
+    for module in MODULES.into_iter().chain(INNER) {
         let from = probes.join(module).with_extension("rs");
         let to = out.join(from.file_name().unwrap_or_default());
         println!("cargo::rerun-if-changed={}", from.display());
         let text = fs::read_to_string(&from)?;
         let text = text.split("\n#[cfg(test)]").next().unwrap_or_default();
         fs::write(&to, text.replace("kourier_probe_sdk::", "crate::sdk::"))?;
-        if module != ESCAPE {
+        if !INNER.contains(&module) {
             let name = to.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
             root += "#[allow(dead_code, unreachable_pub, reason = \"the probe uses the rest, and others what is public\")]\n";
             root += &format!("#[path = {to:?}]\nmod {name};\n");

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
+use super::cursor::plain;
 use super::*;
 
 fn skim(bytes: &[u8]) -> Result<(), Error> {
