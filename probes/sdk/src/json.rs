@@ -324,7 +324,14 @@ impl Brackets {
                     false
                 }
             };
-            // The value has ended, and with it perhaps what it was the last item of.
+            // The value has ended. Without a loop, as in `plain`.
+            if !has_more {
+                if self.depth == outside {
+                    return Ok(());
+                }
+                has_more = self.after_item(cursor)?;
+            }
+            // And with it perhaps what it was the last item of.
             while !has_more {
                 if self.depth == outside {
                     return Ok(());

@@ -61,18 +61,11 @@ impl<'a, const LENIENT: bool> Cursor<'a, LENIENT> {
     #[inline(always)]
     pub(super) fn string(&mut self) -> Result<RawString<'a>, ErrorKind> {
         self.at += 1;
-        let start = self.at;
-        let (mut escaped, mut seen) = (false, 0);
-        loop {
-            self.at += plain(self.rest(), &mut seen);
-            match self.peek() {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    escaped = true;
-                    self.at = self.after_escape()?;
-                }
-                _ => return Err(ErrorKind::Syntax),
-            }
+        let (start, mut seen) = (self.at, 0);
+        self.at += plain(self.rest(), &mut seen);
+        let escaped = self.peek() != Some(b'"');
+        if escaped {
+            (self.at, seen) = self.after_escapes(seen)?;
         }
         let raw = self.text.get(start..self.at).unwrap_or_default();
         if seen & HIGH_BITS != 0 && !LENIENT && not_utf8(raw).is_some() {
@@ -80,6 +73,18 @@ impl<'a, const LENIENT: bool> Cursor<'a, LENIENT> {
         }
         self.at += 1;
         Ok(RawString { raw, escaped })
+    }
+
+    /// Where a string ends, at an escape of which the cursor stands, and what [`plain`] has `seen` until there.
+    fn after_escapes(mut self, mut seen: u64) -> Result<(usize, u64), ErrorKind> {
+        loop {
+            match self.peek() {
+                Some(b'"') => return Ok((self.at, seen)),
+                Some(b'\\') => self.at = self.after_escape()?,
+                _ => return Err(ErrorKind::Syntax),
+            }
+            self.at += plain(self.rest(), &mut seen);
+        }
     }
 
     /// Where an escape ends, whose backslash the cursor stands at.
@@ -154,17 +159,22 @@ const HIGH_BITS: u64 = ONES << 7;
 const ONES: u64 = u64::MAX / 255;
 
 /// How many bytes at the start are neither a quote, a backslash nor a control character. It looks at eight at a time, and
-/// gathers in `seen` the bits of all of them, and of some that follow.
+/// gathers in `seen` the bits of all of them, and of some that follow. Most strings end within eight: those have no turn of a
+/// loop, at each of which a guest has to see whether the host wants it to yield.
 #[inline(always)]
 pub(super) fn plain(bytes: &[u8], seen: &mut u64) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
+    let mut words = words.iter();
     let mut count = 0;
+    if let Some(word) = words.next() {
+        if let Some(end) = end_of_plain(word, seen) {
+            return end;
+        }
+        count = 8;
+    }
     for word in words {
-        let word = u64::from_le_bytes(*word);
-        *seen |= word;
-        let ends = ends_of_plain(word);
-        if ends != 0 {
-            return count + ends.trailing_zeros() as usize / 8;
+        if let Some(end) = end_of_plain(word, seen) {
+            return count + end;
         }
         count += 8;
     }
@@ -173,6 +183,14 @@ pub(super) fn plain(bytes: &[u8], seen: &mut u64) -> usize {
         matches!(byte, b'"' | b'\\' | 0..=0x1f)
     });
     count + end.unwrap_or(rest.len())
+}
+
+#[inline(always)]
+fn end_of_plain(word: &[u8; 8], seen: &mut u64) -> Option<usize> {
+    let word = u64::from_le_bytes(*word);
+    *seen |= word;
+    let ends = ends_of_plain(word);
+    (ends != 0).then(|| ends.trailing_zeros() as usize / 8)
 }
 
 /// Marks the highest bit of the first byte in a word that is a quote, a backslash or a control character. Of those after
