@@ -23,7 +23,7 @@ pub(crate) fn build() -> anyhow::Result<PathBuf> {
     let probes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../probes");
     let target = std::env::var_os("KOURIER_GUEST_TARGET_DIR").map_or_else(|| probes.join("target"), PathBuf::from);
     let arguments = ["build", "--release", "--locked", "--target", "wasm32-wasip2", "--package", "pigeon-post"];
-    tell::text(&format!("\n$ cargo {}", arguments.join(" ")));
+    tell::text(&format!("\n$ cd probes && cargo {}", arguments.join(" ")));
     let built = Command::new("cargo").args(arguments).env("CARGO_TARGET_DIR", &target).current_dir(&probes).status()?;
     ensure!(built.success(), "the component of Pigeon Post does not compile");
     let file = target.join("wasm32-wasip2/release/pigeon_post.wasm");
