@@ -8,8 +8,8 @@
 //!
 //! With `--cluster` it measures another thing: a broker with many Bindings on a real API server.
 //!
-//! It writes all figures to FILE as JSON, and prints them beside those of EARLIER, a file of an earlier run: FILE itself, too. When a
-//! figure missed its bound it ends with 1, after all of that.
+//! It writes all figures to FILE as JSON, and prints them beside those of EARLIER, a file of an earlier run, which may be
+//! FILE. When a figure missed its bound it ends with 1, after all of that.
 
 #![allow(
     clippy::unwrap_used,

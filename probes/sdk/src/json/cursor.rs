@@ -12,7 +12,7 @@ pub(super) struct Cursor<'a, const LENIENT: bool> {
 
 impl<'a, const LENIENT: bool> Cursor<'a, LENIENT> {
     #[inline(always)]
-    pub(super) fn rest(self) -> &'a [u8] {
+    fn rest(self) -> &'a [u8] {
         self.text.get(self.at..).unwrap_or_default()
     }
 
@@ -38,7 +38,7 @@ impl<'a, const LENIENT: bool> Cursor<'a, LENIENT> {
     }
 
     #[inline(always)]
-    pub(super) fn expect(&mut self, token: u8) -> Step {
+    fn expect(&mut self, token: u8) -> Step {
         if self.next_token() != Some(token) {
             return Err(ErrorKind::Syntax);
         }
